@@ -54,14 +54,25 @@ struct row_terms {
 /* Functions of single elements. With @a and @b: x > 0 ? x : x * a, and x within [a, b]; a NaN stays one. */
 enum row_function { ROW_NEG, ROW_ABS, ROW_SQRT, ROW_RSQRT, ROW_LEAKY, ROW_LIMIT };
 
+/* The sum of those of exps(), which are overwritten: pairs half of them apart are added, as long as there are two. */
+static inline float row_total(float *sums)
+{
+	for (unsigned int half = ROW_SUMS / 2; half; half /= 2) {
+		for (unsigned int i = 0; i < half; i++)
+			sums[i] += sums[i + half];
+	}
+	return sums[0];
+}
+
 /* No @y or @acc overlaps what is read, but for the same address. */
 struct row_kernels {
 	/* The largest of @max and x[]. A NaN is never larger. */
 	float (*largest)(const float *x, size_t n, float max);
 
 	/*
-	 * y[i] = e^((x[i] - max) * beta), and sums[i % ROW_SUMS] += y[i]. @n is a multiple of
-	 * ROW_SUMS in all calls of a row but the last.
+	 * y[i] = e^((x[i] - max) * beta), and sums[i % ROW_SUMS] += y[i]. No x[i] is above @max, which is
+	 * a number, and @beta is positive. What is smaller than normal numbers is 0. @n is a
+	 * multiple of ROW_SUMS in all calls of a row but the last.
 	 */
 	void (*exps)(const float *x, size_t n, float max, float beta, float *y, float *sums);
 
@@ -76,6 +87,12 @@ struct row_kernels {
 
 	/* y[i] /= by */
 	void (*fdivide)(float *y, size_t n, float by);
+
+	/*
+	 * SOFTMAX of @rows rows of @n elements, one behind the other: largest() of a row from -FLT_MAX on,
+	 * exps(), and fdivide() by row_total(). @y overlaps nothing.
+	 */
+	void (*softmax)(const float *x, size_t rows, size_t n, float beta, float *y);
 
 	/* y[i] = 1 / (1 + e^-x[i]); and tanh(x[i]) */
 	void (*logistic)(const float *x, size_t n, float *y);

@@ -10,7 +10,9 @@
 #ifndef NNPU_EMU_ROW_KERNELS_LOOPS_H
 #define NNPU_EMU_ROW_KERNELS_LOOPS_H
 
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "float_quads.h"
@@ -19,61 +21,90 @@
 
 #define ROW_INLINE	static inline __attribute__((always_inline, unused))
 
-/* Functions. */
+/* Functions of the elements of a vector, which is overwritten. */
 
-/* 2^k as bits, -126 <= k <= 127. */
-ROW_INLINE float row_power_of_2(uint32_t k)
+typedef uint32_t row_bits __attribute__((vector_size(sizeof(row_vector)), aligned(4)));
+
+/* Where @mask has ones, @v becomes @to, a vector or a value. */
+#define ROW_SET(v, mask, to) \
+	((v) = (row_vector)(((row_bits)((to) - (row_vector){ 0 }) & (row_bits)(mask)) | \
+			    ((row_bits)(v) & ~(row_bits)(mask))))
+
+/* 2^k, -126 <= k <= 127. */
+#define ROW_POWER_OF_2(k)	((row_vector)(((k) + 127u) << 23))
+
+/* e^x is @p * 2^@n. */
+struct row_split {
+	row_vector p;
+	row_bits n;
+};
+
+ROW_INLINE void row_split(const row_vector *x, struct row_split *s)
 {
-	uint32_t bits = (k + 127u) << 23;
-	float v;
+	/* A number that is added to this one is rounded to an integer, which is in the low bits. */
+	const float round = 0x1.8p23f;
+	/* ln 2 in two parts; the first has so few bits that its product with n is exact. */
+	const float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
+	row_vector shifted = *x * 0x1.715476p+0f + round, n = shifted - round;
+	row_vector r = (*x - n * ln2_high) - n * ln2_low, square = r * r, low, high;
 
-	memcpy(&v, &bits, sizeof(v));
-	return v;
+	/*
+	 * 1 + r + r^2 P(r), |r| <= ln 2 / 2, where P is the polynomial nearest to what it stands for. Most
+	 * steps do not wait for each other: a row may be as short as a vector.
+	 */
+	low = 0x1.fffffcp-2f + 0x1.555494p-3f * r;
+	high = 0x1.55589ap-5f + 0x1.123778p-7f * r + 0x1.6a4efcp-10f * square;
+	s->p = square * (low + square * high) + r + 1.0f;
+	s->n = (row_bits)shifted - 0x4b400000u;
 }
 
 /*
  * e^x, with an error below 2 units in the last place; 0 and infinite beyond the range. A NaN
  * stays one.
  */
-ROW_INLINE float row_exp(float x)
+ROW_INLINE void row_exp(row_vector *v)
 {
-	/* A number that is added to this one is rounded to an integer, which is in the low bits. */
-	const float round = 0x1.8p23f;
-	/* ln 2 in two parts; the first has so few bits that its product with n is exact. */
-	const float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
-	float n, r, p, shifted;
-	uint32_t bits, k, half;
+	struct row_split s;
+	row_bits k, half;
 
-	x = x < -110.0f ? -110.0f : x;
-	x = x > 90.0f ? 90.0f : x;
-	shifted = x * 0x1.715476p+0f + round;
-	n = shifted - round;
-	r = (x - n * ln2_high) - n * ln2_low;
-	/* Taylor's series up to r^7; |r| <= ln 2 / 2. */
-	p = 0x1.a01a02p-13f * r + 0x1.6c16c2p-10f;
-	p = p * r + 0x1.111112p-7f;
-	p = p * r + 0x1.555556p-5f;
-	p = p * r + 0x1.555556p-3f;
-	p = p * r + 0.5f;
-	p = r * r * p + r + 1.0f;
+	ROW_SET(*v, *v < -110.0f, -110.0f);
+	ROW_SET(*v, *v > 90.0f, 90.0f);
+	row_split(v, &s);
 	/* Times 2^n in two steps, each of which is in range. The second one may round. */
-	memcpy(&bits, &shifted, sizeof(bits));
-	k = bits - 0x4b400000u + 512u;
-	half = k / 2;
-	return p * row_power_of_2(half - 256u) * row_power_of_2(k - half - 256u);
+	k = s.n + 512u;
+	half = k / 2u;
+	*v = s.p * ROW_POWER_OF_2(half - 256u) * ROW_POWER_OF_2(k - half - 256u);
 }
 
-ROW_INLINE float row_logistic(float x)
+/*
+ * The same bits in fewer steps if no element is positive, but 0 for what is smaller than normal numbers
+ * are, with which many CPUs are slow.
+ */
+ROW_INLINE void row_exp_of_negative(row_vector *v)
 {
-	return 1.0f / (1.0f + row_exp(-x));
+	row_bits small = (row_bits)(*v < -87.33f);
+	struct row_split s;
+
+	row_split(v, &s);
+	*v = (row_vector)((row_bits)(s.p * ROW_POWER_OF_2(s.n)) & ~small);
+}
+
+ROW_INLINE void row_logistic(row_vector *v)
+{
+	*v = -*v;
+	row_exp(v);
+	*v = 1.0f / (1.0f + *v);
 }
 
 /* With an error below 4 units in the last place. */
-ROW_INLINE float row_tanh(float x)
+ROW_INLINE void row_tanh(row_vector *v)
 {
-	float a = x < 0.0f ? -x : x, z = x * x, large = 1.0f - 2.0f / (row_exp(a + a) + 1.0f);
-	float p;
+	row_vector x = *v, z = x * x, a = x, large, p;
 
+	ROW_SET(a, x < 0.0f, -x);
+	large = a + a;
+	row_exp(&large);
+	large = 1.0f - 2.0f / (large + 1.0f);
 	/* x + x^3 P(x^2) up to 0.625, where P is the polynomial nearest to what it stands for. */
 	p = 0x1.2c83cp-9f * z - 0x1.116a16p-7f;
 	p = p * z + 0x1.64a976p-6f;
@@ -81,8 +112,9 @@ ROW_INLINE float row_tanh(float x)
 	p = p * z + 0x1.1110eap-3f;
 	p = p * z - 0x1.555556p-2f;
 	p = x * z * p + x;
-	large = x < 0.0f ? -large : large;
-	return a < 0.625f ? p : large;
+	ROW_SET(large, x < 0.0f, -large);
+	ROW_SET(large, a < 0.625f, p);
+	*v = large;
 }
 
 /* Loops. */
@@ -99,63 +131,53 @@ typedef int32_t row_mask __attribute__((vector_size(4 * sizeof(int32_t)), aligne
 #define ROW_NO_OVERLAP	_Pragma("GCC ivdep")
 #endif
 
-/*
- * y[i] = @value of v = x[i], which takes long: what fills no vector is computed as one that does. It is that of
- * the last elements, taken before any of them is overwritten, or one with zeros behind the only ones.
- */
-union row_last {
-	float number[ROW_WIDTH];
-	row_vector vector;
-};
-
-#define ROW_MAP_LAST(x, n, value, last) do { \
-	size_t rest = (n) % ROW_WIDTH; \
-	\
-	if (rest) { \
-		if ((n) > ROW_WIDTH) { \
-			(last)->vector = *(const row_vector *)((x) + (n) - ROW_WIDTH); \
-		} else { \
-			(last)->vector = (row_vector){ 0 }; \
-			for (size_t j = 0; j < rest; j++) \
-				(last)->number[j] = (x)[j]; \
-		} \
-		for (unsigned int j = 0; j < ROW_WIDTH; j++) { \
-			float v = (last)->number[j]; \
-			\
-			(last)->number[j] = (value); \
-		} \
-	} \
-} while (0)
-
-#define ROW_MAP_WHOLE(x, n, y, value) do { \
-	ROW_NO_OVERLAP \
-	for (size_t j = 0; j < (n) / ROW_WIDTH * ROW_WIDTH; j++) { \
-		float v = (x)[j]; \
-		\
-		(y)[j] = (value); \
-	} \
-} while (0)
-
-ROW_INLINE void row_map_store(float *y, size_t n, const union row_last *last)
+/* The elements of a row that fill no vector, as the first ones of one, with @fill behind them. */
+ROW_INLINE void row_rest(const float *x, size_t n, float fill, row_vector *v)
 {
-	size_t rest = n % ROW_WIDTH;
+	float values[ROW_WIDTH];
 
-	if (rest && n > ROW_WIDTH)
-		*(row_vector *)(y + n - ROW_WIDTH) = last->vector;
-	for (size_t j = 0; n < ROW_WIDTH && j < rest; j++)
-		y[j] = last->number[j];
+	for (unsigned int j = 0; j < ROW_WIDTH; j++)
+		values[j] = fill;
+	for (size_t j = 0; j < n % ROW_WIDTH; j++)
+		values[j] = x[n / ROW_WIDTH * ROW_WIDTH + j];
+	memcpy(v, values, sizeof(*v));
 }
 
-#define ROW_MAP(x, n, y, value) do { \
-	union row_last last; \
+ROW_INLINE void row_store_rest(const row_vector *v, size_t n, float *y)
+{
+	float values[ROW_WIDTH];
+
+	memcpy(values, v, sizeof(values));
+	for (size_t j = 0; j < n % ROW_WIDTH; j++)
+		y[n / ROW_WIDTH * ROW_WIDTH + j] = values[j];
+}
+
+/* y[i] = @function of x[i]; both may be the same row. */
+#define ROW_MAP(x, n, y, function) do { \
+	row_vector v; \
 	\
-	ROW_MAP_LAST(x, n, value, &last); \
-	ROW_MAP_WHOLE(x, n, y, value); \
-	row_map_store(y, n, &last); \
+	for (size_t j = 0; j + ROW_WIDTH <= (n); j += ROW_WIDTH) { \
+		v = *(const row_vector *)((x) + j); \
+		function(&v); \
+		*(row_vector *)((y) + j) = v; \
+	} \
+	if ((n) % ROW_WIDTH) { \
+		row_rest(x, n, 0.0f, &v); \
+		function(&v); \
+		row_store_rest(&v, n, y); \
+	} \
 } while (0)
 
 /* Four lanes of a vector: compilers keep vectors in registers, and arrays of numbers in memory. */
 #define ROW_QUADS	(ROW_SUMS / 4)
+
+/* Of each two elements the larger one: @b if one is a NaN. */
+ROW_INLINE float_quad row_larger(float_quad a, float_quad b)
+{
+	row_mask larger = a > b;
+
+	return (float_quad)(((row_mask)a & larger) | ((row_mask)b & ~larger));
+}
 
 ROW_INLINE float row_largest(const float *restrict x, size_t n, float max)
 {
@@ -167,40 +189,68 @@ ROW_INLINE float row_largest(const float *restrict x, size_t n, float max)
 	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
 		for (unsigned int j = 0; j < ROW_QUADS; j++) {
 			float_quad v = *(const float_quad *)(x + i + 4 * j);
-			row_mask larger = v > lanes[j];
 
-			lanes[j] = (float_quad)(((row_mask)v & larger) |
-					      ((row_mask)lanes[j] & ~larger));
+			lanes[j] = row_larger(v, lanes[j]);
 		}
+	}
+	for (; i + 4 <= n; i += 4)
+		lanes[0] = row_larger(*(const float_quad *)(x + i), lanes[0]);
+	for (unsigned int half = ROW_QUADS / 2; half; half /= 2) {
+		for (unsigned int j = 0; j < half; j++)
+			lanes[j] = row_larger(lanes[j + half], lanes[j]);
 	}
 	for (; i < n; i++)
 		max = x[i] > max ? x[i] : max;
-	for (unsigned int j = 0; j < ROW_SUMS; j++)
-		max = lanes[j / 4][j % 4] > max ? lanes[j / 4][j % 4] : max;
+	for (unsigned int j = 0; j < 4; j++)
+		max = lanes[0][j] > max ? lanes[0][j] : max;
 	return max;
+}
+
+/* Sums of every ROW_SUMS-th element. */
+struct row_lanes {
+	row_vector v[ROW_SUMS / ROW_WIDTH];
+};
+
+/* y[i] = e^((x[i] - max) * beta), and their sums; elements count from @lanes->v[0] on. */
+ROW_INLINE void row_exp_sums(const float *x, size_t n, float max, float beta, float *y,
+			     struct row_lanes *lanes, row_vector *last)
+{
+	row_vector v;
+	size_t i = 0;
+
+	/* What is missing counts for nothing. */
+	row_rest(x, n, -INFINITY, last);
+	*last = (*last - max) * beta;
+	row_exp_of_negative(last);
+	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
+		for (unsigned int j = 0; j < ROW_SUMS / ROW_WIDTH; j++) {
+			v = (*(const row_vector *)(x + i + j * ROW_WIDTH) - max) * beta;
+			row_exp_of_negative(&v);
+			*(row_vector *)(y + i + j * ROW_WIDTH) = v;
+			lanes->v[j] += v;
+		}
+	}
+	for (unsigned int j = 0; j < ROW_SUMS / ROW_WIDTH; j++, i += ROW_WIDTH) {
+		if (i + ROW_WIDTH > n) {
+			lanes->v[j] += *last;
+			break;
+		}
+		v = (*(const row_vector *)(x + i) - max) * beta;
+		row_exp_of_negative(&v);
+		*(row_vector *)(y + i) = v;
+		lanes->v[j] += v;
+	}
 }
 
 ROW_INLINE void row_exps(const float *x, size_t n, float max, float beta, float *y, float *sums)
 {
-	float_quad lanes[ROW_QUADS];
-	union row_last last;
-	size_t i = 0;
+	struct row_lanes lanes;
+	row_vector last;
 
-	ROW_MAP_LAST(x, n, row_exp((v - max) * beta), &last);
-	ROW_MAP_WHOLE(x, n, y, row_exp((v - max) * beta));
-	memcpy(lanes, sums, sizeof(lanes));
-	/* What is read is what was written by one store: so @last is stored later, if it can be. */
-	if (ROW_WIDTH < ROW_SUMS)
-		row_map_store(y, n, &last);
-	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
-		for (unsigned int j = 0; j < ROW_QUADS; j++)
-			lanes[j] += *(const float_quad *)(y + i + 4 * j);
-	}
-	if (ROW_WIDTH == ROW_SUMS)
-		row_map_store(y, n, &last);
-	memcpy(sums, lanes, sizeof(lanes));
-	for (unsigned int j = 0; i < n; i++, j++)
-		sums[j] += y[i];
+	memcpy(&lanes, sums, sizeof(lanes));
+	row_exp_sums(x, n, max, beta, y, &lanes, &last);
+	row_store_rest(&last, n, y);
+	memcpy(sums, &lanes, sizeof(lanes));
 }
 
 /*
@@ -228,14 +278,38 @@ ROW_INLINE void row_fdivide(float *restrict y, size_t n, float by)
 		y[i] /= by;
 }
 
+ROW_INLINE void row_softmax_of(const float *x, size_t n, float beta, float *y)
+{
+	struct row_lanes lanes = { 0 };
+	float_quad quads[ROW_QUADS];
+	row_vector last;
+	float sum;
+
+	row_exp_sums(x, n, row_largest(x, n, -FLT_MAX), beta, y, &lanes, &last);
+	memcpy(quads, &lanes, sizeof(quads));
+	/* In the order of row_total(). */
+	quads[0] = (quads[0] + quads[2]) + (quads[1] + quads[3]);
+	sum = (quads[0][0] + quads[0][2]) + (quads[0][1] + quads[0][3]);
+	for (size_t i = 0; i + ROW_WIDTH <= n; i += ROW_WIDTH)
+		*(row_vector *)(y + i) /= sum;
+	last /= sum;
+	row_store_rest(&last, n, y);
+}
+
+ROW_INLINE void row_softmax(const float *x, size_t rows, size_t n, float beta, float *y)
+{
+	for (size_t row = 0; row < rows; row++, x += n, y += n)
+		row_softmax_of(x, n, beta, y);
+}
+
 ROW_INLINE void row_logistics(const float *x, size_t n, float *y)
 {
-	ROW_MAP(x, n, y, row_logistic(v));
+	ROW_MAP(x, n, y, row_logistic);
 }
 
 ROW_INLINE void row_tanhs(const float *x, size_t n, float *y)
 {
-	ROW_MAP(x, n, y, row_tanh(v));
+	ROW_MAP(x, n, y, row_tanh);
 }
 
 ROW_INLINE void row_products(const float *m, size_t stride, const float *x, size_t n, float *sums)
@@ -564,6 +638,8 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	{ row_widen_halves(x, n, y); } \
 	target static void fdivide(float *y, size_t n, float by) \
 	{ row_fdivide(y, n, by); } \
+	target static void softmax(const float *x, size_t rows, size_t n, float beta, float *y) \
+	{ row_softmax(x, rows, n, beta, y); } \
 	target static void logistic(const float *x, size_t n, float *y) \
 	{ row_logistics(x, n, y); } \
 	target static void tanh_row(const float *x, size_t n, float *y) \
@@ -610,6 +686,7 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		.function = function, \
 		.widen_halves = widen_halves, \
 		.fdivide = fdivide, \
+		.softmax = softmax, \
 		.logistic = logistic, \
 		.tanh = tanh_row, \
 		.products = products, \
