@@ -221,6 +221,25 @@ struct conv_packed {
 	void *weights;
 };
 
+/* What packed weights of quantized calls begin with. They are signed bytes, two of a channel adjacent. */
+struct conv_quant {
+	struct conv_packed packed;
+	size_t pairs;			/* of values per row */
+	int32_t zero_point;		/* of the weights as signed bytes */
+	struct requant requant;
+};
+
+/* Of quantized weights as signed bytes. */
+int32_t conv_weights_zero_point(const struct op_call *c);
+
+/*
+ * acc[r * KERNEL_COLS + i] += the products of @len values of row @r by those of channel @i of @cols <= KERNEL_COLS
+ * quantized weights, which are not packed; rows of them are @depth bytes apart.
+ */
+void conv_multiply_few(const struct op_call *c, const int16_t *values, size_t stride,
+		       unsigned int rows, const uint8_t *weights, size_t depth, size_t len,
+		       unsigned int cols, int32_t *acc);
+
 /*
  * How weights are packed. The values of @group positions in the row are adjacent. A panel
  * holds the first group of each of its channels, then the second ones, and so on. The last
@@ -282,7 +301,13 @@ int conv_float_execute(const struct op_call *c, const struct conv *cv);
 /* One of these two, by the type of input 0. */
 int conv_execute(const struct op_call *c, const struct conv *cv);
 
-/* The same in plain loops, output by output and term by term. */
+/*
+ * FULLY_CONNECTED of one row whose weights are packed, or so few that they are not. False: the row is too
+ * long, or there is no kernel for it; nothing is done then.
+ */
+bool conv_row(const struct op_call *c, enum activation a, struct op_pace *pace);
+
+/* conv_execute() in plain loops, output by output and term by term. */
 int conv_plain_execute(const struct op_call *c, const struct conv *cv);
 
 /*

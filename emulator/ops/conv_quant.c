@@ -25,17 +25,16 @@
 #define FEW_PIECE	(TILE_VALUES / KERNEL_ROWS)
 _Static_assert(FEW_PIECE <= ROW_BYTES, "dot_values() takes fewer");
 
-/* Packed weights are signed bytes, two of a channel adjacent. */
-struct conv_quant {
-	struct conv_packed packed;
-	size_t pairs;			/* of values per row */
-	int32_t zero_point;		/* of the weights as signed bytes */
-	struct requant requant;
-};
-
 static size_t pairs_of(size_t depth)
 {
 	return depth / 2 + depth % 2;
+}
+
+int32_t conv_weights_zero_point(const struct op_call *c)
+{
+	int32_t zero_point = tensor_zero_point(c->in[1]);
+
+	return c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? zero_point - 128 : zero_point;
 }
 
 size_t requant_channels(const struct op_call *c, uint32_t channels)
@@ -106,9 +105,7 @@ static void fill_header(struct op_pace *pace, const struct op_call *c, uint32_t 
 	int32_t *mult = scratch_take(&pieces, 2 * n * sizeof(*mult));
 
 	p->pairs = pairs_of(depth);
-	p->zero_point = tensor_zero_point(c->in[1]);
-	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
-		p->zero_point -= 128;
+	p->zero_point = conv_weights_zero_point(c);
 	requant_fill(pace, c, channels, mult, mult + n, &p->requant);
 }
 
@@ -431,27 +428,40 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 	return 0;
 }
 
-/* The same with weights that are not packed, a sum at a time. */
+void conv_multiply_few(const struct op_call *c, const int16_t *values, size_t stride,
+		       unsigned int rows, const uint8_t *weights, size_t depth, size_t len,
+		       unsigned int cols, int32_t *acc)
+{
+	uint8_t flip = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
+
+	for (unsigned int col = 0, n; col < cols; col += n) {
+		const uint8_t *w[ROW_UNITS];
+
+		n = cols - col < ROW_UNITS ? cols - col : ROW_UNITS;
+		for (unsigned int i = 0; i < n; i++)
+			w[i] = weights + (col + i) * depth;
+		for (unsigned int r = 0; r < rows; r++) {
+			int32_t *sums = acc + r * KERNEL_COLS + col, products[ROW_UNITS];
+
+			kernels_rows()->dot_values(n, values + r * stride, w, flip, len, products);
+			for (unsigned int i = 0; i < n; i++)
+				sums[i] = q_add(sums[i], products[i]);
+		}
+	}
+}
+
+/* The same with weights that are not packed. */
 static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
 {
-	uint8_t flip = t->c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
 	const uint8_t *weights = (const uint8_t *)t->c->in[1]->data + col * t->depth;
-	int32_t (*dot)(const int16_t *x, const uint8_t *w, uint8_t flip, size_t n) =
-		kernels_rows()->dot_values;
 	int32_t acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
 
 	for (size_t from = 0, len; from < t->depth; from += len) {
 		len = t->depth - from < FEW_PIECE ? t->depth - from : FEW_PIECE;
 		if (gather(t, from, len))
 			return OP_ABORTED;
-		for (unsigned int r = 0; r < t->rows; r++) {
-			const int16_t *x = row_of(t, r);
-			int32_t *sums = acc + r * KERNEL_COLS;
-
-			for (unsigned int i = 0; i < cols; i++)
-				sums[i] = q_add(sums[i], dot(x, weights + i * t->depth + from, flip,
-							     len));
-		}
+		conv_multiply_few(t->c, t->inputs, t->stride, t->rows, weights + from, t->depth,
+				  len, cols, acc);
 		if (op_pace(t->pace, t->rows * cols * (len / 4 + 8)))
 			return OP_ABORTED;
 	}

@@ -62,12 +62,16 @@ int fully_connected_execute(const struct op_call *c)
 {
 	uint32_t units = c->in[1]->dims[0], size = c->in[1]->dims[1];
 	struct op_pace pace = { .progress = c->progress };
+	enum activation a;
 	struct op_call few;
 	struct conv cv;
 
-	conv_of_rows(&cv, c->out[0]->dims[0], size, units);
-	if (op_get_activation(c, 3, &cv.activation))
+	if (op_get_activation(c, 3, &a))
 		return -1;
+	if (conv_row(c, a, &pace))
+		return pace.ended ? OP_ABORTED : 0;
+	conv_of_rows(&cv, c->out[0]->dims[0], size, units);
+	cv.activation = a;
 	if (c->prepared || c->out[0]->bytes == 0 || !conv_is_few(c, units, size))
 		return conv_execute(c, &cv);
 	few = *c;

@@ -189,9 +189,9 @@ struct kernels {
 
 	/*
 	 * fgemm() by the weights of @n <= KERNEL_COLS channels that are not packed, in rows that are
-	 * @apart values apart. Of whole groups of eight products, every second one is in a sum of its
-	 * own, which begins at 0 and is added to the other one; then come the rest. Sums of other
-	 * channels are not defined. NULL: this variant has none.
+	 * @apart values apart. Whole groups of 16 products are in 16 sums, one for each position, which
+	 * begin at 0, and are added to the others as arithmetic.rst says; then come the rest. Sums of
+	 * other channels are not defined. NULL: this variant has none.
 	 */
 	void (*fgemm_rows)(const float *x, size_t stride, unsigned int rows, const float *w,
 			   size_t apart, size_t depth, unsigned int n, float *acc);

@@ -4,7 +4,6 @@
  * and added with one rounding, in the rest of a row too: a channel has the same sum wherever the
  * row is divided.
  */
-#include "float_columns.h"
 #include "kernels_avx2.h"
 
 #if defined(__x86_64__)
@@ -68,46 +67,39 @@ AVX2 void avx2_fgemm(const float *x, size_t stride, unsigned int rows, const flo
 		fmultiply_rows(rows, 1, x, stride, w, depth, panel, acc);
 }
 
-/* Four columns of eight rows, as a vector of a column each. */
-INLINE void four_columns(const float *const *rows, size_t at, float_octet *columns)
+/* Rows of weights that are multiplied at once. */
+#define AT_ONCE		4u
+
+/* The sum of each of four vectors. */
+INLINE __m128 sums_of(const __m256 *v)
 {
-	for (unsigned int i = 0; i < 4; i++)
-		float_octet_join(rows[i] + at, rows[i + 4] + at, &columns[i]);
-	float_octet_transpose(columns);
+	__m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
+
+	return _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1));
 }
 
-/*
- * Sums of eight channels, or sixteen, of a row; the last rows of weights may be the same one. Terms
- * wait for each other, so there are two sums for each channel.
- */
-INLINE void fmultiply_unpacked(const unsigned int panels, const float *x, const float *const *rows,
-			       size_t depth, float *acc)
+/* Products of sixteen positions, side by side: terms of one sum would wait for each other. */
+INLINE void fmultiply_unpacked(const float *x, const float *const *rows, size_t depth, float *acc)
 {
-	__m256 even[2], odd[2];
+	__m256 first[AT_ONCE], second[AT_ONCE];
 	size_t i = 0;
 
-	for (unsigned int p = 0; p < panels; p++) {
-		even[p] = _mm256_loadu_ps(acc + p * KERNEL_PANEL);
-		odd[p] = _mm256_setzero_ps();
-	}
-	for (; i + 8 <= depth; i += 8) {
-		for (unsigned int p = 0; p < panels; p++) {
-			float_octet columns[8];
+	for (unsigned int c = 0; c < AT_ONCE; c++)
+		first[c] = second[c] = _mm256_setzero_ps();
+	for (; i + 16 <= depth; i += 16) {
+		__m256 x0 = _mm256_loadu_ps(x + i), x1 = _mm256_loadu_ps(x + i + 8);
 
-			four_columns(rows + p * KERNEL_PANEL, i, columns);
-			four_columns(rows + p * KERNEL_PANEL, i + 4, columns + 4);
-			for (unsigned int k = 0; k < 8; k += 2) {
-				even[p] = _mm256_fmadd_ps(_mm256_broadcast_ss(x + i + k),
-							  (__m256)columns[k], even[p]);
-				odd[p] = _mm256_fmadd_ps(_mm256_broadcast_ss(x + i + k + 1),
-							 (__m256)columns[k + 1], odd[p]);
-			}
+		for (unsigned int c = 0; c < AT_ONCE; c++) {
+			first[c] = _mm256_fmadd_ps(x0, _mm256_loadu_ps(rows[c] + i), first[c]);
+			second[c] = _mm256_fmadd_ps(x1, _mm256_loadu_ps(rows[c] + i + 8),
+						    second[c]);
 		}
 	}
-	for (unsigned int p = 0; p < panels; p++)
-		_mm256_storeu_ps(acc + p * KERNEL_PANEL, _mm256_add_ps(even[p], odd[p]));
+	for (unsigned int c = 0; c < AT_ONCE; c++)
+		first[c] = _mm256_add_ps(first[c], second[c]);
+	_mm_storeu_ps(acc, _mm_add_ps(_mm_loadu_ps(acc), sums_of(first)));
 	for (; i < depth; i++) {
-		for (unsigned int c = 0; c < panels * KERNEL_PANEL; c++)
+		for (unsigned int c = 0; c < AT_ONCE; c++)
 			acc[c] = fmaf(x[i], rows[c][i], acc[c]);
 	}
 }
@@ -115,15 +107,14 @@ INLINE void fmultiply_unpacked(const unsigned int panels, const float *x, const 
 AVX2 void avx2_fgemm_rows(const float *x, size_t stride, unsigned int rows, const float *w,
 			  size_t apart, size_t depth, unsigned int n, float *acc)
 {
-	const float *weights[KERNEL_COLS];
+	for (unsigned int c = 0; c < n; c += AT_ONCE) {
+		const float *weights[AT_ONCE];
 
-	for (unsigned int c = 0; c < KERNEL_COLS; c++)
-		weights[c] = w + (c < n ? c : n - 1) * apart;
-	for (unsigned int r = 0; r < rows; r++, x += stride, acc += KERNEL_COLS) {
-		if (n > KERNEL_PANEL)
-			fmultiply_unpacked(2, x, weights, depth, acc);
-		else
-			fmultiply_unpacked(1, x, weights, depth, acc);
+		for (unsigned int i = 0; i < AT_ONCE; i++)
+			weights[i] = w + (c + i < n ? c + i : n - 1) * apart;
+		for (unsigned int r = 0; r < rows; r++)
+			fmultiply_unpacked(x + r * stride, weights, depth,
+					   acc + r * KERNEL_COLS + c);
 	}
 }
 

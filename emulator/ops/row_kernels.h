@@ -17,6 +17,9 @@
 /* Rows of a matrix that products() multiplies at once. */
 #define ROW_PRODUCTS	8u
 
+/* Rows of weights that dot_values() multiplies by at once, at most. */
+#define ROW_UNITS	4u
+
 /* What sum_bytes(), dot_bytes() and dot_values() add at once, at most. */
 #define ROW_BYTES	(1u << 15)
 
@@ -114,9 +117,11 @@ struct row_kernels {
 	int32_t (*dot_bytes)(const int8_t *w, const int8_t *x, size_t n, int32_t zero);
 
 	/*
-	 * Sum of x[i] * the signed byte w[i] ^ flip; x[i] is in [-255, 255], @n at most ROW_BYTES.
+	 * sums[r] = the sum of x[i] * the signed byte w[r][i] ^ flip, for each of up to ROW_UNITS rows;
+	 * x[i] is in [-255, 255], @n at most ROW_BYTES, @flip 0 or 0x80.
 	 */
-	int32_t (*dot_values)(const int16_t *x, const uint8_t *w, uint8_t flip, size_t n);
+	void (*dot_values)(unsigned int rows, const int16_t *x, const uint8_t *const *w,
+			   uint8_t flip, size_t n, int32_t *sums);
 
 	/* acc[i] = the larger one of acc[i] and x[i]; acc[i] += x[i]^2 */
 	void (*fmax)(const float *x, size_t n, float *acc);

@@ -349,17 +349,61 @@ ROW_INLINE int32_t row_dot_bytes(const int8_t *restrict w, const int8_t *restric
 	return sum;
 }
 
-ROW_INLINE int32_t row_dot_values(const int16_t *restrict x, const uint8_t *restrict w, uint8_t flip,
-				  size_t n)
+/*
+ * The number of rows is known where this is called. They have names: compilers do not vectorize sums
+ * in an array.
+ */
+ROW_INLINE void row_dot_some(const unsigned int rows, const int16_t *restrict x,
+			     const uint8_t *const *w, const uint8_t flip, size_t n,
+			     int32_t *restrict sums)
 {
-	int32_t sum = 0;
+	const uint8_t *restrict w0 = w[0], *restrict w1 = w[rows > 1 ? 1 : 0];
+	const uint8_t *restrict w2 = w[rows > 2 ? 2 : 0], *restrict w3 = w[rows > 3 ? 3 : 0];
+	int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		int16_t a = x[i], b = (int8_t)(w[i] ^ flip);
+		int16_t a = x[i], b0 = (int8_t)(w0[i] ^ flip), b1 = (int8_t)(w1[i] ^ flip);
+		int16_t b2 = (int8_t)(w2[i] ^ flip), b3 = (int8_t)(w3[i] ^ flip);
 
-		sum += a * b;
+		s0 += a * b0;
+		s1 += rows > 1 ? a * b1 : 0;
+		s2 += rows > 2 ? a * b2 : 0;
+		s3 += rows > 3 ? a * b3 : 0;
 	}
-	return sum;
+	sums[0] = s0;
+	if (rows > 1)
+		sums[1] = s1;
+	if (rows > 2)
+		sums[2] = s2;
+	if (rows > 3)
+		sums[3] = s3;
+}
+
+ROW_INLINE void row_dot_rows(unsigned int rows, const int16_t *x, const uint8_t *const *w,
+			     const uint8_t flip, size_t n, int32_t *sums)
+{
+	switch (rows) {
+	case 1:
+		row_dot_some(1, x, w, flip, n, sums);
+		break;
+	case 2:
+		row_dot_some(2, x, w, flip, n, sums);
+		break;
+	case 3:
+		row_dot_some(3, x, w, flip, n, sums);
+		break;
+	default:
+		row_dot_some(4, x, w, flip, n, sums);
+	}
+}
+
+ROW_INLINE void row_dot_values(unsigned int rows, const int16_t *x, const uint8_t *const *w,
+			       uint8_t flip, size_t n, int32_t *sums)
+{
+	if (flip)
+		row_dot_rows(rows, x, w, 0x80, n, sums);
+	else
+		row_dot_rows(rows, x, w, 0, n, sums);
 }
 
 ROW_INLINE void row_fmax(const float *restrict x, size_t n, float *restrict acc)
@@ -649,9 +693,9 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	{ row_products(m, stride, x, n, sums); } \
 	target static int32_t dot_bytes(const int8_t *w, const int8_t *x, size_t n, int32_t zero) \
 	{ return row_dot_bytes(w, x, n, zero); } \
-	target static int32_t dot_values(const int16_t *x, const uint8_t *w, uint8_t flip, \
-					 size_t n) \
-	{ return row_dot_values(x, w, flip, n); } \
+	target static void dot_values(unsigned int rows, const int16_t *x, const uint8_t *const *w, \
+				      uint8_t flip, size_t n, int32_t *sums) \
+	{ row_dot_values(rows, x, w, flip, n, sums); } \
 	target static void fmax_row(const float *x, size_t n, float *acc) \
 	{ row_fmax(x, n, acc); } \
 	target static void sum_rows(const float *m, size_t stride, size_t rows, size_t n, \

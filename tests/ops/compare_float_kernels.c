@@ -145,6 +145,22 @@ static unsigned int compare_fconv(const struct kernels *base, const struct kerne
 	return bad;
 }
 
+/* @sum and the products, in the order of fgemm_rows(). */
+static float sum_of_sixteens(const float *x, const float *w, size_t depth, float sum)
+{
+	size_t whole = depth / 16 * 16;
+	float s[16] = { 0 };
+
+	for (size_t i = 0; i < whole; i++)
+		s[i % 16] = fmaf(x[i], w[i], s[i % 16]);
+	for (unsigned int i = 0; i < 8; i++)
+		s[i] += s[i + 8];
+	sum += ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+	for (size_t i = whole; i < depth; i++)
+		sum = fmaf(x[i], w[i], sum);
+	return sum;
+}
+
 /*
  * fgemm_rows() of a variant that has it. The weights end where the last row does: ASan finds reads
  * behind it.
@@ -171,16 +187,9 @@ static unsigned int compare_unpacked(const struct kernels *k)
 			acc[0][i] = acc[1][i] = (float)pick(-1000, 1000) / 13;
 	}
 	for (unsigned int i = 0; i < rows * n; i++) {
-		float *sum = acc[0] + i / n * KERNEL_COLS + i % n, odd = 0;
-		const float *row = x + i / n * depth, *weights = end + i % n * apart;
+		float *sum = acc[0] + i / n * KERNEL_COLS + i % n;
 
-		for (size_t j = 0; j < depth / 8 * 8; j += 2) {
-			*sum = fmaf(row[j], weights[j], *sum);
-			odd = fmaf(row[j + 1], weights[j + 1], odd);
-		}
-		*sum += odd;
-		for (size_t j = depth / 8 * 8; j < depth; j++)
-			*sum = fmaf(row[j], weights[j], *sum);
+		*sum = sum_of_sixteens(x + i / n * depth, end + i % n * apart, depth, *sum);
 	}
 	k->fgemm_rows(x, depth, rows, end, apart, depth, n, acc[1]);
 	for (unsigned int i = 0; i < rows * KERNEL_COLS; i++) {

@@ -213,20 +213,17 @@ static bool matrix_sums(const struct row_kernels *k, const struct data *d)
 static bool byte_loops(const struct row_kernels *k, const struct data *d)
 {
 	const int8_t *w = (const int8_t *)d->bytes, *x = w + MOST;
-	int32_t acc[MOST], sums[MOST], zero = pick(-128, 127), dot = 0, sum = 0, product = 0;
-	int16_t values[MOST];
+	int32_t acc[MOST], sums[MOST], zero = pick(-128, 127), dot = 0, sum = 0;
 	uint8_t max[MOST], largest_bytes[MOST];
 
 	for (size_t i = 0; i < MOST; i++) {
 		acc[i] = sums[i] = pick(-(1 << 20), 1 << 20);
 		max[i] = largest_bytes[i] = (uint8_t)next_random();
-		values[i] = (int16_t)(pick(0, 3) ? pick(-255, 255) : 255);
 	}
 	for (size_t i = 0; i < d->n; i++) {
 		uint8_t v = d->bytes[i] ^ d->flip;
 
 		dot += w[i] * (x[i] - zero);
-		product += values[i] * (int8_t)v;
 		sum += v - d->flip;
 		sums[i] += v - d->flip;
 		if (v > max[i])
@@ -236,8 +233,26 @@ static bool byte_loops(const struct row_kernels *k, const struct data *d)
 	k->max_bytes(d->bytes, d->n, d->flip, largest_bytes);
 	return !memcmp(acc, sums, sizeof(acc)) && !memcmp(max, largest_bytes, sizeof(max)) &&
 	       k->dot_bytes(w, x, d->n, zero) == dot &&
-	       k->dot_values(values, d->bytes, d->flip, d->n) == product &&
 	       k->sum_bytes(d->bytes, d->n, d->flip) == sum;
+}
+
+/* Rows of weights, some of which may be the same. */
+static bool products_of_bytes(const struct row_kernels *k, const struct data *d)
+{
+	int32_t sums[ROW_UNITS] = { 0 }, products[ROW_UNITS] = { 0 };
+	unsigned int rows = (unsigned int)pick(1, ROW_UNITS);
+	const uint8_t *w[ROW_UNITS];
+	int16_t values[MOST];
+
+	for (unsigned int r = 0; r < ROW_UNITS; r++)
+		w[r] = d->bytes + pick(0, MOST);
+	for (size_t i = 0; i < d->n; i++) {
+		values[i] = (int16_t)(pick(0, 3) ? pick(-255, 255) : 255);
+		for (unsigned int r = 0; r < rows; r++)
+			products[r] += values[i] * (int8_t)(w[r][i] ^ d->flip);
+	}
+	k->dot_values(rows, values, w, d->flip, d->n, sums);
+	return !memcmp(sums, products, sizeof(sums));
 }
 
 /* Quotients of sums of bytes, mostly near those that are rounded the other way. */
@@ -407,6 +422,7 @@ static void test_loops(void)
 		{ "floats of halves", halves },
 		{ "sums of rows and of columns", matrix_sums },
 		{ "sums, products and extremes of bytes", byte_loops },
+		{ "products of values and bytes", products_of_bytes },
 		{ "averages", quotients },
 		{ "interpolation", betweens },
 		{ "functions", functions },
