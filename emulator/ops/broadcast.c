@@ -205,6 +205,9 @@ static int execute(const struct op_call *c, broadcast_fn fn, const void *state, 
 		b.loops[0] = (struct loop){ total, 1, 1 };
 		b.num_loops = 1;
 	}
+	/* One call is all there is, and no other thread is worth waking for it. */
+	if (total <= PIECE && b.loops[0].n == total)
+		return call(&b, &(struct place){ 0 }, 1, total, &pace);
 	parts.items = total / b.loops[0].n;
 	parts.units = b.loops[0].n * units + ROW_UNITS;
 	parts.compute = run_rows;
