@@ -217,7 +217,7 @@ static inline bool conv_is_pointwise(const struct conv *cv)
 
 /* First member of packed weights, in a prepared object or in scratch memory. */
 struct conv_packed {
-	/* Panels, behind this or in place of the constant. NULL: see conv_is_few(). */
+	/* Panels, behind this or in place of the constant. */
 	void *weights;
 };
 
@@ -231,14 +231,6 @@ struct conv_quant {
 
 /* Of quantized weights as signed bytes. */
 int32_t conv_weights_zero_point(const struct op_call *c);
-
-/*
- * acc[r * KERNEL_COLS + i] += the products of @len values of row @r by those of channel @i of @cols <= KERNEL_COLS
- * quantized weights, which are not packed; rows of them are @depth bytes apart.
- */
-void conv_multiply_few(const struct op_call *c, const int16_t *values, size_t stride,
-		       unsigned int rows, const uint8_t *weights, size_t depth, size_t len,
-		       unsigned int cols, int32_t *acc);
 
 /*
  * How weights are packed. The values of @group positions in the row are adjacent. A panel
@@ -284,17 +276,15 @@ struct conv_packed *conv_pack(struct op_pace *pace, const struct conv_packing *p
 
 /*
  * Constant weights of so few channels that panels would be a half larger, or more, for a few rows of
- * inputs: as they are they take less memory. Then conv_few_scratch() bytes of scratch memory are for a
- * header without panels. conv_few() fills it; it takes the place of what conv_prepare() makes. All
- * shapes are known, but for conv_is_few().
+ * inputs: as they are they take less memory. Shapes may be unknown.
  */
-#define CONV_FEW_PIECE	256u
+#define CONV_FEW_DEPTH	256u
 bool conv_is_few(const struct op_call *c, uint32_t channels, size_t depth);
-size_t conv_few_scratch(const struct op_call *c, uint32_t channels);
-struct conv_packed *conv_few(struct op_pace *pace, const struct op_call *c, uint32_t channels,
-			     size_t depth);
 
-/* Returns as op_desc.execute; c->prepared is from conv_prepare(), or conv_few(), or NULL. */
+/* FULLY_CONNECTED of such weights, which c->prepared does not have. @pace knows of an abort. */
+void conv_few(const struct op_call *c, enum activation a, struct op_pace *pace);
+
+/* Returns as op_desc.execute; c->prepared is from conv_prepare(), or NULL. */
 int conv_quant_execute(const struct op_call *c, const struct conv *cv);
 int conv_float_execute(const struct op_call *c, const struct conv *cv);
 
@@ -302,8 +292,8 @@ int conv_float_execute(const struct op_call *c, const struct conv *cv);
 int conv_execute(const struct op_call *c, const struct conv *cv);
 
 /*
- * FULLY_CONNECTED of one row whose weights are packed, or so few that they are not. False: the row is too
- * long, or there is no kernel for it; nothing is done then.
+ * FULLY_CONNECTED of one row by weights that c->prepared has. False: the row is too long, or there is no
+ * kernel for it; nothing is done then.
  */
 bool conv_row(const struct op_call *c, enum activation a, struct op_pace *pace);
 

@@ -210,7 +210,7 @@ static void store(const struct tile *t, const float *acc, const float *bias, uin
 /* Can fconv() compute a tile? It takes whole rows. */
 static bool is_fused(const struct tile *t)
 {
-	return t->weights && t->k->fconv && t->piece == t->depth && t->cv->out.c_stride == 1;
+	return t->k->fconv && t->piece == t->depth && t->cv->out.c_stride == 1;
 }
 
 /*
@@ -243,53 +243,6 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 			return OP_ABORTED;
 	}
 	store(t, acc, bias, col, cols);
-	return 0;
-}
-
-/*
- * fgemm() by weights that are not packed, of values [@at, @at + @len) of the inputs: a panel at a time is, if
- * there is no kernel for them.
- */
-static void multiply_rows(const struct tile *t, const float *rows, size_t at, size_t len,
-			  unsigned int cols, float *acc)
-{
-	const float *inputs = t->inputs + at;
-	float panel[CONV_FEW_PIECE * KERNEL_PANEL] __attribute__((aligned(64)));
-
-	if (t->k->fgemm_rows) {
-		t->k->fgemm_rows(inputs, t->stride, t->rows, rows, t->depth, len, cols, acc);
-		return;
-	}
-	for (unsigned int i = 0; i < cols; i += KERNEL_PANEL) {
-		unsigned int n = cols - i < KERNEL_PANEL ? cols - i : KERNEL_PANEL;
-
-		pack_panel(t->c->in[1], rows + i * t->depth, n, t->depth, len, panel);
-		t->k->fgemm(inputs, t->stride, t->rows, panel, len, len * KERNEL_PANEL, 1,
-			    acc + i);
-	}
-}
-
-/* Values of a row between two looks at op_pace(): up to KERNEL_COLS rows of weights are read meanwhile. */
-#define FEW_RUN		4096u
-
-/* The same with weights that are not packed. There are at most KERNEL_ROWS rows. */
-static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
-{
-	const float *rows = (const float *)t->c->in[1]->data + col * t->depth;
-	float acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
-
-	for (size_t from = 0, len; from < t->depth; from += len) {
-		len = t->depth - from < t->piece ? t->depth - from : t->piece;
-		if (t->piece < t->depth && gather_tile(t, from, len))
-			return OP_ABORTED;
-		for (size_t at = 0, n; at < len; at += n) {
-			n = len - at < FEW_RUN ? len - at : FEW_RUN;
-			multiply_rows(t, rows + from + at, at, n, cols, acc);
-			if (op_pace(t->pace, (2 * t->rows + 2 * cols) * n))
-				return OP_ABORTED;
-		}
-	}
-	store(t, acc, (const float *)t->c->in[2]->data + col, col, cols);
 	return 0;
 }
 
@@ -332,7 +285,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 			return OP_ABORTED;
 		for (uint32_t col = range.col, cols; col < range.col_end; col += cols) {
 			cols = range.col_end - col < most ? range.col_end - col : most;
-			if (t.weights ? execute_cols(&t, col, cols) : execute_few(&t, col, cols))
+			if (execute_cols(&t, col, cols))
 				return OP_ABORTED;
 		}
 	}
@@ -356,8 +309,6 @@ int conv_float_execute(const struct op_call *c, const struct conv *cv)
 	if (!f.packed)
 		return OP_ABORTED;
 	f.piece = f.depth < TILE_VALUES ? f.depth : TILE_VALUES;
-	if (!f.packed->weights && !kernels_get()->fgemm_rows)
-		f.piece = CONV_FEW_PIECE;
 	f.max_rows = (unsigned int)(TILE_VALUES / f.piece);
 	if (f.max_rows > TILE_ROWS)
 		f.max_rows = TILE_ROWS;

@@ -332,26 +332,9 @@ bool conv_is_few(const struct op_call *c, uint32_t channels, size_t depth)
 	const struct tensor *out = c->out[0];
 
 	return !kernels_plain() && tensor_is_const(c->in[1]) && c->in[1]->form == FORM_PLAIN &&
-	       packing_of(c->in[0]->type) && out->shape_known && depth > CONV_FEW_PIECE &&
+	       packing_of(c->in[0]->type) && out->shape_known && depth > CONV_FEW_DEPTH &&
 	       2 * KERNEL_PANEL * panels_of(channels) > 3 * (size_t)channels &&
 	       tensor_elements(out) <= (uint64_t)channels * KERNEL_ROWS;
-}
-
-size_t conv_few_scratch(const struct op_call *c, uint32_t channels)
-{
-	return header_size(packing_of(c->in[0]->type), c, channels);
-}
-
-struct conv_packed *conv_few(struct op_pace *pace, const struct op_call *c, uint32_t channels,
-			     size_t depth)
-{
-	const struct conv_packing *packing = packing_of(c->in[0]->type);
-	struct conv_packed *packed = c->scratch;
-
-	packed->weights = NULL;
-	if (packing->fill_header)
-		packing->fill_header(pace, c, channels, depth, packed);
-	return packed;
 }
 
 size_t op_room(const struct tensor *t)

@@ -21,10 +21,6 @@
 #define TILE_ROWS	(8 * KERNEL_ROWS)
 #define TILE_VALUES	24576
 
-/* Values of a row that are multiplied by weights that are not packed. */
-#define FEW_PIECE	(TILE_VALUES / KERNEL_ROWS)
-_Static_assert(FEW_PIECE <= ROW_BYTES, "dot_values() takes fewer");
-
 static size_t pairs_of(size_t depth)
 {
 	return depth / 2 + depth % 2;
@@ -428,48 +424,6 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 	return 0;
 }
 
-void conv_multiply_few(const struct op_call *c, const int16_t *values, size_t stride,
-		       unsigned int rows, const uint8_t *weights, size_t depth, size_t len,
-		       unsigned int cols, int32_t *acc)
-{
-	uint8_t flip = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
-
-	for (unsigned int col = 0, n; col < cols; col += n) {
-		const uint8_t *w[ROW_UNITS];
-
-		n = cols - col < ROW_UNITS ? cols - col : ROW_UNITS;
-		for (unsigned int i = 0; i < n; i++)
-			w[i] = weights + (col + i) * depth;
-		for (unsigned int r = 0; r < rows; r++) {
-			int32_t *sums = acc + r * KERNEL_COLS + col, products[ROW_UNITS];
-
-			kernels_rows()->dot_values(n, values + r * stride, w, flip, len, products);
-			for (unsigned int i = 0; i < n; i++)
-				sums[i] = q_add(sums[i], products[i]);
-		}
-	}
-}
-
-/* The same with weights that are not packed. */
-static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
-{
-	const uint8_t *weights = (const uint8_t *)t->c->in[1]->data + col * t->depth;
-	int32_t acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
-
-	for (size_t from = 0, len; from < t->depth; from += len) {
-		len = t->depth - from < FEW_PIECE ? t->depth - from : FEW_PIECE;
-		if (gather(t, from, len))
-			return OP_ABORTED;
-		conv_multiply_few(t->c, t->inputs, t->stride, t->rows, weights + from, t->depth,
-				  len, cols, acc);
-		if (op_pace(t->pace, t->rows * cols * (len / 4 + 8)))
-			return OP_ABORTED;
-	}
-	add_bias(t, (const int32_t *)t->c->in[2]->data + col, cols, acc);
-	store(t, acc, col, cols);
-	return 0;
-}
-
 /* The same with bytes for up to KERNEL_WIDE channels. */
 static int execute_bytes(struct tile *t, uint32_t col, unsigned int cols)
 {
@@ -538,7 +492,7 @@ static bool takes_bytes(const struct quant_call *q)
 {
 	const struct conv *cv = q->cv;
 
-	return kernels_get()->qconv && q->packed->packed.weights && q->piece == q->depth &&
+	return kernels_get()->qconv && q->piece == q->depth &&
 	       q->requant.shifts_right && conv_rows_short(cv) && cv->out.c_stride == 1 &&
 	       q->split.pixels > 1;
 }
@@ -546,7 +500,7 @@ static bool takes_bytes(const struct quant_call *q)
 /* Channels of a tile. */
 static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece)
 {
-	bool is_packed = t->packed->packed.weights, whole = is_packed && piece >= t->depth;
+	bool whole = piece >= t->depth;
 	uint32_t most = t->size == 1 ? KERNEL_WIDE : KERNEL_COLS, cols;
 
 	if (whole && is_row(t) && t->k->qrow_bytes && t->rows_adjacent && !t->packed->zero_point) {
@@ -568,7 +522,7 @@ static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece
 				return OP_ABORTED;
 			continue;
 		}
-		if (is_packed ? execute_cols(t, col, cols, piece) : execute_few(t, col, cols))
+		if (execute_cols(t, col, cols, piece))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -623,8 +577,8 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	q.split = conv_split_of(cv);
 	q.piece = q.depth;
 	q.stride = pairs_of(q.depth) * 2;
-	if (!q.packed->packed.weights || q.stride > TILE_VALUES) {
-		q.piece = q.packed->packed.weights ? TILE_VALUES : FEW_PIECE;
+	if (q.stride > TILE_VALUES) {
+		q.piece = TILE_VALUES;
 		q.stride = q.piece;
 	}
 	q.size = sizeof(int16_t);

@@ -42,15 +42,16 @@ static int32_t exp_negative(int32_t x, int integer_bits)
 	};
 	int fraction_bits = 31 - integer_bits;
 	int32_t quarter = 1 << (fraction_bits - 2);
-	int32_t low = (x & (quarter - 1)) - quarter;
-	int32_t result = exp_quarter((int32_t)((uint32_t)low << integer_bits));
-	int32_t rest = low - x;
+	int32_t low = (x & (quarter - 1)) - quarter, result;
+	uint32_t rest = (uint32_t)(low - x) >> (fraction_bits - 2);
 
-	for (int i = 0; i < integer_bits + 2; i++) {
-		if (rest & (1 << (fraction_bits - 2 + i)))
-			result = mul(result, powers[i]);
-	}
-	return x == 0 ? INT32_MAX : result;
+	/* As that of the largest element of each row. */
+	if (x == 0)
+		return INT32_MAX;
+	result = exp_quarter((int32_t)((uint32_t)low << integer_bits));
+	for (rest &= (4u << integer_bits) - 1; rest; rest &= rest - 1)
+		result = mul(result, powers[__builtin_ctz(rest)]);
+	return result;
 }
 
 int32_t fp_exp_q5(int32_t x)

@@ -53,9 +53,7 @@ size_t fully_connected_scratch(const struct op_call *c)
 {
 	uint32_t units = c->in[1]->dims[0], size = c->in[1]->dims[1];
 
-	if (!c->prepared && conv_is_few(c, units, size))
-		return conv_few_scratch(c, units);
-	return conv_scratch(c, units, size);
+	return !c->prepared && conv_is_few(c, units, size) ? 0 : conv_scratch(c, units, size);
 }
 
 int fully_connected_execute(const struct op_call *c)
@@ -63,18 +61,17 @@ int fully_connected_execute(const struct op_call *c)
 	uint32_t units = c->in[1]->dims[0], size = c->in[1]->dims[1];
 	struct op_pace pace = { .progress = c->progress };
 	enum activation a;
-	struct op_call few;
 	struct conv cv;
 
 	if (op_get_activation(c, 3, &a))
 		return -1;
 	if (conv_row(c, a, &pace))
 		return pace.ended ? OP_ABORTED : 0;
+	if (!c->prepared && c->out[0]->bytes && conv_is_few(c, units, size)) {
+		conv_few(c, a, &pace);
+		return pace.ended ? OP_ABORTED : 0;
+	}
 	conv_of_rows(&cv, c->out[0]->dims[0], size, units);
 	cv.activation = a;
-	if (c->prepared || c->out[0]->bytes == 0 || !conv_is_few(c, units, size))
-		return conv_execute(c, &cv);
-	few = *c;
-	few.prepared = conv_few(&pace, c, units, size);
-	return pace.ended ? OP_ABORTED : conv_execute(&few, &cv);
+	return conv_execute(c, &cv);
 }

@@ -117,11 +117,11 @@ struct row_kernels {
 	int32_t (*dot_bytes)(const int8_t *w, const int8_t *x, size_t n, int32_t zero);
 
 	/*
-	 * sums[r] = the sum of x[i] * the signed byte w[r][i] ^ flip, for each of up to ROW_UNITS rows;
-	 * x[i] is in [-255, 255], @n at most ROW_BYTES, @flip 0 or 0x80.
+	 * sums[r] = the sum of ((x[i] ^ x_flip) - zero) * the signed byte w[r][i] ^ flip, for each of up to
+	 * ROW_UNITS rows; @zero is in [0, 255], @n at most ROW_BYTES, @flip 0 or 0x80.
 	 */
-	void (*dot_values)(unsigned int rows, const int16_t *x, const uint8_t *const *w,
-			   uint8_t flip, size_t n, int32_t *sums);
+	void (*dot_values)(unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
+			   const uint8_t *const *w, uint8_t flip, size_t n, int32_t *sums);
 
 	/* acc[i] = the larger one of acc[i] and x[i]; acc[i] += x[i]^2 */
 	void (*fmax)(const float *x, size_t n, float *acc);

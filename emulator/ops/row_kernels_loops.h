@@ -353,8 +353,8 @@ ROW_INLINE int32_t row_dot_bytes(const int8_t *restrict w, const int8_t *restric
  * The number of rows is known where this is called. They have names: compilers do not vectorize sums
  * in an array.
  */
-ROW_INLINE void row_dot_some(const unsigned int rows, const int16_t *restrict x,
-			     const uint8_t *const *w, const uint8_t flip, size_t n,
+ROW_INLINE void row_dot_some(const unsigned int rows, const uint8_t *restrict x, uint8_t x_flip,
+			     int16_t zero, const uint8_t *const *w, const uint8_t flip, size_t n,
 			     int32_t *restrict sums)
 {
 	const uint8_t *restrict w0 = w[0], *restrict w1 = w[rows > 1 ? 1 : 0];
@@ -362,7 +362,8 @@ ROW_INLINE void row_dot_some(const unsigned int rows, const int16_t *restrict x,
 	int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		int16_t a = x[i], b0 = (int8_t)(w0[i] ^ flip), b1 = (int8_t)(w1[i] ^ flip);
+		int16_t a = (int16_t)((x[i] ^ x_flip) - zero);
+		int16_t b0 = (int8_t)(w0[i] ^ flip), b1 = (int8_t)(w1[i] ^ flip);
 		int16_t b2 = (int8_t)(w2[i] ^ flip), b3 = (int8_t)(w3[i] ^ flip);
 
 		s0 += a * b0;
@@ -379,32 +380,37 @@ ROW_INLINE void row_dot_some(const unsigned int rows, const int16_t *restrict x,
 		sums[3] = s3;
 }
 
-ROW_INLINE void row_dot_rows(unsigned int rows, const int16_t *x, const uint8_t *const *w,
-			     const uint8_t flip, size_t n, int32_t *sums)
+ROW_INLINE void row_dot_rows(unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
+			     const uint8_t *const *w, const uint8_t flip, size_t n, int32_t *sums)
 {
 	switch (rows) {
 	case 1:
-		row_dot_some(1, x, w, flip, n, sums);
+		row_dot_some(1, x, x_flip, zero, w, flip, n, sums);
 		break;
 	case 2:
-		row_dot_some(2, x, w, flip, n, sums);
+		row_dot_some(2, x, x_flip, zero, w, flip, n, sums);
 		break;
 	case 3:
-		row_dot_some(3, x, w, flip, n, sums);
+		row_dot_some(3, x, x_flip, zero, w, flip, n, sums);
 		break;
 	default:
-		row_dot_some(4, x, w, flip, n, sums);
+		row_dot_some(4, x, x_flip, zero, w, flip, n, sums);
 	}
 }
 
-ROW_INLINE void row_dot_values(unsigned int rows, const int16_t *x, const uint8_t *const *w,
-			       uint8_t flip, size_t n, int32_t *sums)
+ROW_INLINE void row_dot_values(unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
+			       const uint8_t *const *w, uint8_t flip, size_t n, int32_t *sums)
 {
 	if (flip)
-		row_dot_rows(rows, x, w, 0x80, n, sums);
+		row_dot_rows(rows, x, x_flip, zero, w, 0x80, n, sums);
 	else
-		row_dot_rows(rows, x, w, 0, n, sums);
+		row_dot_rows(rows, x, x_flip, zero, w, 0, n, sums);
 }
+
+/* A variant may have a function of its own. */
+#ifndef ROW_DOT_VALUES
+#define ROW_DOT_VALUES	row_dot_values
+#endif
 
 ROW_INLINE void row_fmax(const float *restrict x, size_t n, float *restrict acc)
 {
@@ -693,9 +699,10 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	{ row_products(m, stride, x, n, sums); } \
 	target static int32_t dot_bytes(const int8_t *w, const int8_t *x, size_t n, int32_t zero) \
 	{ return row_dot_bytes(w, x, n, zero); } \
-	target static void dot_values(unsigned int rows, const int16_t *x, const uint8_t *const *w, \
-				      uint8_t flip, size_t n, int32_t *sums) \
-	{ row_dot_values(rows, x, w, flip, n, sums); } \
+	target static void dot_values(unsigned int rows, const uint8_t *x, uint8_t x_flip, \
+				      int16_t zero, const uint8_t *const *w, uint8_t flip, \
+				      size_t n, int32_t *sums) \
+	{ ROW_DOT_VALUES(rows, x, x_flip, zero, w, flip, n, sums); } \
 	target static void fmax_row(const float *x, size_t n, float *acc) \
 	{ row_fmax(x, n, acc); } \
 	target static void sum_rows(const float *m, size_t stride, size_t rows, size_t n, \

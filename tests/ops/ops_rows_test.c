@@ -236,22 +236,29 @@ static bool byte_loops(const struct row_kernels *k, const struct data *d)
 	       k->sum_bytes(d->bytes, d->n, d->flip) == sum;
 }
 
-/* Rows of weights, some of which may be the same. */
+/* Rows of weights, some of which may be the same. Some are so long that sums in 16 bits would overflow. */
 static bool products_of_bytes(const struct row_kernels *k, const struct data *d)
 {
+	enum { LONGEST = 5000 };
+	static uint8_t bytes[2 * LONGEST], x[LONGEST];
+	size_t n = pick(0, 15) ? d->n : (size_t)pick(0, LONGEST);
+	bool extreme = !pick(0, 3);
 	int32_t sums[ROW_UNITS] = { 0 }, products[ROW_UNITS] = { 0 };
 	unsigned int rows = (unsigned int)pick(1, ROW_UNITS);
 	const uint8_t *w[ROW_UNITS];
-	int16_t values[MOST];
+	uint8_t x_flip = pick(0, 1) ? 0x80 : 0;
+	int16_t zero = (int16_t)pick(0, 255);
 
+	for (size_t i = 0; i < 2 * n; i++)
+		bytes[i] = extreme ? 0x80 ^ d->flip : (uint8_t)next_random();
 	for (unsigned int r = 0; r < ROW_UNITS; r++)
-		w[r] = d->bytes + pick(0, MOST);
-	for (size_t i = 0; i < d->n; i++) {
-		values[i] = (int16_t)(pick(0, 3) ? pick(-255, 255) : 255);
+		w[r] = bytes + pick(0, (int)n);
+	for (size_t i = 0; i < n; i++) {
+		x[i] = extreme ? 255 ^ x_flip : (uint8_t)next_random();
 		for (unsigned int r = 0; r < rows; r++)
-			products[r] += values[i] * (int8_t)(w[r][i] ^ d->flip);
+			products[r] += ((x[i] ^ x_flip) - zero) * (int8_t)(w[r][i] ^ d->flip);
 	}
-	k->dot_values(rows, values, w, d->flip, d->n, sums);
+	k->dot_values(rows, x, x_flip, zero, w, d->flip, n, sums);
 	return !memcmp(sums, products, sizeof(sums));
 }
 
