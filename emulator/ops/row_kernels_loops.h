@@ -26,9 +26,12 @@
 typedef uint32_t row_bits __attribute__((vector_size(sizeof(row_vector)), aligned(4)));
 
 /* Where @mask has ones, @v becomes @to, a vector or a value. */
-#define ROW_SET(v, mask, to) \
-	((v) = (row_vector)(((row_bits)((to) - (row_vector){ 0 }) & (row_bits)(mask)) | \
-			    ((row_bits)(v) & ~(row_bits)(mask))))
+#define ROW_SET(v, mask, to) do { \
+	row_bits set_mask = (row_bits)(mask); \
+	row_vector set_to = (to) - (row_vector){ 0 }; \
+	\
+	(v) = (row_vector)(((row_bits)set_to & set_mask) | ((row_bits)(v) & ~set_mask)); \
+} while (0)
 
 /* 2^k, -126 <= k <= 127. */
 #define ROW_POWER_OF_2(k)	((row_vector)(((k) + 127u) << 23))
