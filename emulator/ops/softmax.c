@@ -122,6 +122,16 @@ static uint8_t largest_byte(struct op_pace *pace, uint8_t flip, const uint8_t *i
 {
 	uint8_t max = 0;
 
+	if (stride == 1) {
+		for (size_t at = 0, n; at < size; at += n) {
+			n = size - at < OP_PACE_RUN ? size - at : OP_PACE_RUN;
+			for (size_t i = at; i < at + n; i++)
+				max = (in[i] ^ flip) > max ? in[i] ^ flip : max;
+			if (n == OP_PACE_RUN && op_pace(pace, n))
+				break;
+		}
+		return max;
+	}
 	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 1); i++) {
 		uint8_t v = in[i * stride] ^ flip;
 
@@ -143,28 +153,72 @@ static void fill_for_row(struct op_pace *pace, const struct softmax_scale *s, ui
 	}
 }
 
+/* How exponentials of a row become outputs: see below. */
+struct quotient {
+	int32_t scale, exponent;
+};
+
+/* @wide: sum of the exponentials, shifted. */
+static struct quotient quotient_of(uint64_t wide)
+{
+	/* The largest element contributes 1.0. The sum reaches 2^32 with 8192 such elements. */
+	uint32_t sum = wide < UINT32_MAX ? (uint32_t)wide : UINT32_MAX;
+	int32_t headroom = __builtin_clz(sum);
+
+	return (struct quotient){
+		.scale = fp_reciprocal_of_one_plus((int32_t)((sum << headroom) & INT32_MAX)),
+		.exponent = SUM_BITS - headroom + 31 - 8,
+	};
+}
+
+static uint8_t output_of(struct quotient q, int32_t e, uint8_t flip)
+{
+	int32_t v = q.exponent > 31 ? 0 : q_shift_right(q_mul_high(e, q.scale), q.exponent);
+
+	return (uint8_t)q_clamp(v, 0, 255) ^ flip;
+}
+
 static void quant_row(struct op_pace *pace, const struct softmax_table *table, uint8_t flip,
 		      const uint8_t *in, uint8_t *out, size_t size, size_t stride)
 {
 	uint8_t max = largest_byte(pace, flip, in, size, stride);
-	int32_t scale, exponent, headroom;
+	struct quotient q;
 	uint64_t wide = 0;
-	uint32_t sum;
 
 	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 2); i++)
 		wide += (uint32_t)q_shift_right(table->exp[max - (in[i * stride] ^ flip)],
 						SUM_BITS);
-	/* The largest element contributes 1.0. The sum reaches 2^32 with 8192 such elements. */
-	sum = wide < UINT32_MAX ? (uint32_t)wide : UINT32_MAX;
-	headroom = __builtin_clz(sum);
-	scale = fp_reciprocal_of_one_plus((int32_t)((sum << headroom) & INT32_MAX));
-	exponent = SUM_BITS - headroom + 31 - 8;
-	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 4); i++) {
-		int32_t e = table->exp[max - (in[i * stride] ^ flip)];
-		int32_t v = exponent > 31 ? 0 : q_shift_right(q_mul_high(e, scale), exponent);
+	q = quotient_of(wide);
+	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 4); i++)
+		out[i * stride] = output_of(q, table->exp[max - (in[i * stride] ^ flip)], flip);
+}
 
-		out[i * stride] = (uint8_t)q_clamp(v, 0, 255) ^ flip;
-	}
+/* From so many elements on, each value of a byte is computed once. */
+#define MANY		512u
+
+/*
+ * The same for a long row: how often there is each difference to the largest element, and what the output is
+ * for each. Neighbours are often equal and would wait for one counter: they have different ones.
+ */
+static void long_quant_row(struct op_pace *pace, const struct softmax_table *table, uint8_t flip,
+			   const uint8_t *in, uint8_t *out, size_t size, size_t stride)
+{
+	uint8_t max = largest_byte(pace, flip, in, size, stride), outputs[256];
+	size_t counts[2][256] = { 0 };
+	uint64_t wide = 0;
+	struct quotient q;
+
+	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 1); i++)
+		counts[i % 2][max - (in[i * stride] ^ flip)]++;
+	for (unsigned int i = 0; i < 256; i++)
+		wide += (counts[0][i] + counts[1][i]) *
+			(uint64_t)(uint32_t)q_shift_right(table->exp[i], SUM_BITS);
+	q = quotient_of(wide);
+	for (unsigned int i = 0; i < 256; i++)
+		outputs[i] = counts[0][i] | counts[1][i] ? output_of(q, table->exp[i], flip) : 0;
+	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 1); i++)
+		out[i * stride] = outputs[max - (in[i * stride] ^ flip)];
+	op_pace(pace, 1024);
 }
 
 /* A row of floats; its elements are @stride apart. */
@@ -301,7 +355,10 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	for (size_t i = first; i < end; i++) {
 		size_t at = row_start(&s->rows, i);
 
-		if (s->table)
+		if (s->table && s->rows.size >= MANY)
+			long_quant_row(pace, s->table, flip, (const uint8_t *)in->data + at,
+				       (uint8_t *)out->data + at, s->rows.size, s->rows.inner);
+		else if (s->table)
 			quant_row(pace, s->table, flip, (const uint8_t *)in->data + at,
 				  (uint8_t *)out->data + at, s->rows.size, s->rows.inner);
 		else

@@ -420,6 +420,38 @@ static void test_reshape(void)
 	}
 }
 
+/* Elements far below the others change nothing, however long they make the row, along either axis. */
+static void long_softmax(enum nnpu_type type, uint8_t *values)
+{
+	enum { SOME = 300, MORE = 1000 };
+	uint8_t flip = type == U8 ? 0 : 0x80, expected[SOME];
+	uint32_t wrong = 0, shapes[][2] = { { 1, SOME }, { 1, MORE }, { MORE, 1 } };
+
+	for (unsigned int i = 0; i < MORE; i++)
+		values[i] = (uint8_t)(i < SOME ? 180 + i * i % 71 : 0) ^ flip;
+	/* Once, at an odd place, and at an even one. */
+	values[1] = 251 ^ flip;
+	values[8] = 252 ^ flip;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct fixture f;
+
+		fixture_init(&f, NNPU_OP_SOFTMAX);
+		fixture_input(&f, type, 0.3f, 7, 2, shapes[i], values);
+		fixture_f32(&f, 1.0f);
+		fixture_i32(&f, i == 2 ? 0 : 1);
+		fixture_output(&f, type, 1.0f / 256, type == U8 ? 0 : -128);
+		if (fixture_run(&f))
+			wrong++;
+		else if (!i)
+			memcpy(expected, fixture_result(&f)->data, SOME);
+		else
+			wrong += !!memcmp(expected, fixture_result(&f)->data, SOME);
+		fixture_end(&f);
+	}
+	ok(!wrong && memchr(expected, 2 ^ flip, SOME), "SOFTMAX: long rows, %s",
+	   type == U8 ? "unsigned" : "signed");
+}
+
 static void test_softmax(void)
 {
 	uint8_t *many = malloc(20000), *none = calloc(20000, 1);
@@ -458,6 +490,9 @@ static void test_softmax(void)
 	fixture_output(&f, U8, 1.0f / 256, 0);
 	EXPECT_RESULT(&f, "SOFTMAX: 20000 equal elements", DIMS(1, 20000), none);
 	fixture_end(&f);
+
+	long_softmax(U8, many);
+	long_softmax(S8, many);
 	free(many);
 	free(none);
 }
