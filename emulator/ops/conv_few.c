@@ -59,7 +59,7 @@ static void add_products(const struct few *f, const uint8_t *x, size_t at, size_
 
 static void few_quant(const struct few *f, enum activation a, struct op_pace *pace)
 {
-	int32_t mult[KERNEL_COLS], shift[KERNEL_COLS], acc[KERNEL_COLS];
+	int32_t mult[KERNEL_COLS], shift[KERNEL_COLS], acc[KERNEL_COLS] = { 0 };
 	const uint8_t *x = f->c->in[0]->data;
 	uint8_t *y = f->c->out[0]->data;
 	struct requant_room room;

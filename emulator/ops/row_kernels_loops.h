@@ -85,7 +85,8 @@ ROW_INLINE void row_exp(row_vector *v)
  */
 ROW_INLINE void row_exp_of_negative(row_vector *v)
 {
-	row_bits small = (row_bits)(*v < -87.33f);
+	/* That of the first number whose exponential is at least 2^-126. */
+	row_bits small = (row_bits)(*v < -0x1.5d589ep+6f);
 	struct row_split s;
 
 	row_split(v, &s);

@@ -163,7 +163,8 @@ static struct quotient quotient_of(uint64_t wide)
 {
 	/* The largest element contributes 1.0. The sum reaches 2^32 with 8192 such elements. */
 	uint32_t sum = wide < UINT32_MAX ? (uint32_t)wide : UINT32_MAX;
-	int32_t headroom = __builtin_clz(sum);
+	/* It is 0 if the job ends before the largest one was added. */
+	int32_t headroom = __builtin_clz(sum | 1);
 
 	return (struct quotient){
 		.scale = fp_reciprocal_of_one_plus((int32_t)((sum << headroom) & INT32_MAX)),
@@ -330,7 +331,7 @@ static void fill_own(struct op_pace *pace, const struct softmax_call *s, struct 
 /* Rows [first, end) of floats, each short and one behind the other. */
 static int short_rows(const struct softmax_call *s, size_t first, size_t end, struct op_pace *pace)
 {
-	size_t n = s->rows.size, most = OP_PACE_RUN / n;
+	size_t n = s->rows.size, units = n * 6 + 64, most = OP_PACE_UNITS / 4 / units;
 
 	for (size_t i = first, count; i < end; i += count) {
 		size_t at = row_start(&s->rows, i);
@@ -338,7 +339,7 @@ static int short_rows(const struct softmax_call *s, size_t first, size_t end, st
 		count = end - i < most ? end - i : most;
 		s->k->softmax((const float *)s->c->in[0]->data + at, count, n, s->beta,
 			      (float *)s->c->out[0]->data + at);
-		if (op_pace(pace, count * (n * 6 + 32)))
+		if (op_pace(pace, count * units))
 			return OP_ABORTED;
 	}
 	return 0;
