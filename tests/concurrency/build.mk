@@ -51,7 +51,7 @@ needs-tsan:
 tsan-tests: $(TSAN_TESTS)
 
 # Threads that do nothing but disturb cost most of the time there.
-run-tsan-tests: export NNPU_EMU_JOBS ?= 60
+run-tsan-tests: export NNPU_EMU_JOBS ?= 30
 run-tsan-tests: needs-tsan $(TSAN_TESTS)
 	$(call run-tests,$(TSAN_TESTS))
 

@@ -2,6 +2,8 @@
 /*
  * Jobs on several threads: the same bytes, time that is charged, and helpers that leave when their
  * job ends or gives way, or when an engine has something else to do.
+ *
+ * NNPU_EMU_JOBS  tens of small jobs, and half as many that have parts (default 200)
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -545,12 +547,14 @@ static void test_engines_first(void)
 static void test_small_jobs(void)
 {
 	struct rig_queue *q = &rig.queues[OWN_A];
+	const char *number = getenv("NNPU_EMU_JOBS");
+	int tens = number && atoi(number) > 1 ? atoi(number) : 200;
 	bool good = true;
 
 	open_device(false, 2, NNPU_DEVICE_MAX_THREADS, 0);
 	good = run_helped(SHORT, false);
 	job_add_args(&a, N);
-	for (int i = 0; good && i < 200; i++) {
+	for (int i = 0; good && i < tens; i++) {
 		struct nnpu_cqe cqe;
 
 		for (int k = 0; k < 10; k++)
@@ -561,11 +565,11 @@ static void test_small_jobs(void)
 		if (i % 10 == 0)
 			good &= others_run();
 	}
-	ok(good, "2000 jobs without parts");
+	ok(good, "%d jobs without parts", 10 * tens);
 	good = true;
-	for (int i = 0; good && i < 100; i++)
+	for (int i = 0; good && i < tens / 2; i++)
 		good = completes(OWN_A, submit_layers(SHORT, false), 0) && is_right(false, SHORT);
-	ok(good, "100 with some");
+	ok(good, "%d with some", tens / 2);
 	rig_close(&rig);
 }
 
