@@ -5,7 +5,7 @@
 # own, and all work at once. One after the other is pulled out under load and put back: who used
 # it learns it, and the others work on with right results.
 #
-#   NNPU_REMOVALS  devices pulled out and put back  (default 3)
+#   NNPU_REMOVALS  devices pulled out and put back  (default 1)
 #
 # Runs as root on the machine with the device, with scripts/vm --guest-monitor. TAP; exit status
 # 4 = skipped.
@@ -13,7 +13,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 loop=${NNPU_SELFTEST_BIN:-$here}/nnpu_loop
-removals=${NNPU_REMOVALS:-3}
+removals=${NNPU_REMOVALS:-1}
 ports=(nnpu-spare nnpu-spare1 nnpu-spare2)
 # shellcheck source=selftests/nnpu_test.sh
 . "$here/nnpu_test.sh"

@@ -5,10 +5,10 @@
 # flight, the device taken away and given back while jobs run. After each the
 # next job works and nothing is left behind.
 #
-#   NNPU_CYCLES    insmod, inference, rmmod      (default 2)
-#   NNPU_KILLS     kill -9 in the middle         (default 6)
+#   NNPU_CYCLES    insmod, inference, rmmod      (default 1)
+#   NNPU_KILLS     kill -9 in the middle         (default 3)
 #   NNPU_UNBINDS   unbind and bind under load, and while suspended  (default 2)
-#   NNPU_RESETS    resets of the function under load, through sysfs  (default 2)
+#   NNPU_RESETS    resets of the function under load, through sysfs  (default 1)
 #   NNPU_REMOVALS  the device pulled out and put back under load, through the
 #                  machine's monitor (scripts/vm --guest-monitor)  (default 1)
 #   NNPU_KO        path of nnpu.ko               (default: modprobe nnpu)
@@ -20,10 +20,10 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 bin=${NNPU_SELFTEST_BIN:-$here}
 loop=$bin/nnpu_loop
-cycles=${NNPU_CYCLES:-2}
-kills=${NNPU_KILLS:-6}
+cycles=${NNPU_CYCLES:-1}
+kills=${NNPU_KILLS:-3}
 unbinds=${NNPU_UNBINDS:-2}
-resets=${NNPU_RESETS:-2}
+resets=${NNPU_RESETS:-1}
 removals=${NNPU_REMOVALS:-1}
 # shellcheck source=selftests/nnpu_test.sh
 . "$here/nnpu_test.sh"
