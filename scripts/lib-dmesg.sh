@@ -38,7 +38,10 @@ mark_end='end of all programs'
 
 # bad_messages FILE: the lines that may not be; succeeds if there are some.
 bad_messages() {
-	grep -aE "$splats" "$1" | grep -avE "$harmless"
+	local bad
+	# Mostly there is none, and no second process.
+	bad=$(grep -aE "$splats" "$1") || return 1
+	grep -avE "$harmless" <<<"$bad"
 }
 
 # messages_after TEXT FILE [TEXT]: the lines after that mark, up to the second one if there is one.
