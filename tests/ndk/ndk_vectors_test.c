@@ -6,7 +6,7 @@
  * Environment:
  *   NNPU_SHARED      where the vectors are (default: ../shared)
  *   NNPU_VECTORS     every Nth case goes each way; 1 = all of them (default: 48, and every fourth
- *                    the first way; in the virtual machine every 120th, and every 24th the first)
+ *                    the first way; in the virtual machine every 360th, and every 96th the first)
  *   NNPU_NDK_DEVICE  name of the device (default: nnapi-reference; in the virtual machine another)
  *   NNPU_NDK_WAY     only ways whose names contain this
  */
@@ -153,8 +153,8 @@ static unsigned long number_of(const char *name, unsigned long otherwise)
 int main(void)
 {
 	bool in_vm = getenv("NNPU_KO") && getenv("NNPU_KO")[0];
-	unsigned long every[2] = { number_of("NNPU_VECTORS", in_vm ? 24 : 4),
-				   number_of("NNPU_VECTORS", in_vm ? 120 : 48) };
+	unsigned long every[2] = { number_of("NNPU_VECTORS", in_vm ? 96 : 4),
+				   number_of("NNPU_VECTORS", in_vm ? 360 : 48) };
 	const char *shared = getenv("NNPU_SHARED"), *only = getenv("NNPU_NDK_WAY");
 	struct counts *counts = calloc(num_ndk_ways, sizeof(*counts));
 	bool *selected = calloc(num_ndk_ways, sizeof(*selected));
