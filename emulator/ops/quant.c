@@ -6,30 +6,10 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 struct qfactor qfactor_from(double real)
 {
-	struct qfactor f = { 0, 0 };
-	uint32_t mult;
-	uint64_t bits;
-
-	if (!(real > 0))
-		return f;
-	/* frexp() and round() as bits, for calls of them would take longer than a small operation. */
-	memcpy(&bits, &real, sizeof(bits));
-	f.shift = (int)(bits >> 52) - 1022;
-	mult = (uint32_t)(((bits & ((1ull << 52) - 1)) + (1ull << 52) + (1ull << 21)) >> 22);
-	if (mult == 1u << 31) {
-		mult /= 2;
-		f.shift++;
-	}
-	if (f.shift < -31)
-		return (struct qfactor){ 0, 0 };
-	if (f.shift > 62)
-		return (struct qfactor){ INT32_MAX, 62 };
-	f.mult = (int32_t)mult;
-	return f;
+	return real > 0 ? qfactor_of_positive(real) : (struct qfactor){ 0, 0 };
 }
 
 /* zero_point + real / scale, limited far outside of the range of 8 bits. */

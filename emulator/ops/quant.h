@@ -11,13 +11,8 @@
 
 #include <stdint.h>
 
+#include "qfactor.h"
 #include "shape.h"
-
-/* factor = mult / 2^31 * 2^shift */
-struct qfactor {
-	int32_t mult;
-	int32_t shift;
-};
 
 /*
  * A factor below 2^-32 becomes 0. A factor above 2^62, or one that is not finite, becomes

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "float_quads.h"
+#include "qfactor.h"
 #include "row_kernels.h"
 #include "row_sums.h"
 
@@ -537,32 +538,16 @@ ROW_INLINE void row_functions(enum row_function what, const float *x, size_t n, 
 /* With what is defined above. */
 #include "row_between.h"
 
-/*
- * The steps of qfactor_from() on the bits of a number. It is finite and positive, and more than
- * 2^-1022, as all quotients of products of floats are.
- */
 ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, double out,
 			    int32_t *restrict mult, int32_t *restrict shift)
 {
 	int32_t most = INT32_MIN;
 
 	for (size_t i = 0; i < n; i++) {
-		double real = in * (double)scale[i] / out;
-		int32_t exponent, up;
-		uint64_t bits;
-		uint32_t m;
+		struct qfactor f = qfactor_of_positive(in * (double)scale[i] / out);
 
-		memcpy(&bits, &real, sizeof(bits));
-		exponent = (int32_t)(bits >> 52) - 1022;
-		/* 31 bits, rounded; or 2^31. */
-		m = (uint32_t)(((bits & 0xfffffffffffffull) + 0x10000000200000ull) >> 22);
-		up = (int32_t)(m >> 31);
-		m = up ? 1u << 30 : m;
-		exponent += up;
-		m = exponent > 62 ? INT32_MAX : m;
-		exponent = exponent > 62 ? 62 : exponent;
-		mult[i] = exponent < -31 ? 0 : (int32_t)m;
-		shift[i] = exponent < -31 ? -1 : exponent;
+		mult[i] = f.mult;
+		shift[i] = f.mult ? f.shift : -1;
 		most = shift[i] > most ? shift[i] : most;
 	}
 	return most < 0;
