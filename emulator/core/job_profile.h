@@ -12,7 +12,10 @@ struct exec_run;
 /* 0, or -1 with the verdict. */
 int exec_profile_init(struct exec_run *run);
 
-/* A command begins, and ends. @start: the time when it began. */
+/*
+ * A control command begins, whose record comes before those of the commands that it runs; and any
+ * command ends. @start: the time when it began.
+ */
 void exec_profile_begin(struct exec_run *run, uint32_t index, uint64_t start);
 void exec_profile_end(struct exec_run *run, uint32_t index, uint64_t start);
 

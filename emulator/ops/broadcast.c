@@ -74,7 +74,7 @@ static void set_loops(struct broadcast *b)
 }
 
 /* What a row counts for beside its elements. */
-#define ROW_UNITS	16u
+#define UNITS_OF_ROW	16u
 
 static int call(const struct broadcast *b, const struct place *at, size_t rows, size_t n,
 		struct op_pace *pace)
@@ -96,7 +96,7 @@ static int call(const struct broadcast *b, const struct place *at, size_t rows, 
 		r.next_b = b->loops[1].b;
 	}
 	b->fn(b->state, &r);
-	return op_pace(pace, rows * (n * b->units + ROW_UNITS)) ? OP_ABORTED : 0;
+	return op_pace(pace, rows * (n * b->units + UNITS_OF_ROW)) ? OP_ABORTED : 0;
 }
 
 /* @n elements of a row. */
@@ -171,7 +171,7 @@ static int run_rows(const void *work, size_t first, size_t end, struct op_pace *
 	int ret = 0;
 
 	for (size_t i = first; !ret && i < end; i += rows) {
-		rows = b->takes_rows && n < most ? CALL_UNITS / (n * b->units + ROW_UNITS) : 1;
+		rows = b->takes_rows && n < most ? CALL_UNITS / (n * b->units + UNITS_OF_ROW) : 1;
 		rows = rows ? rows : 1;
 		rows = rows < b->loops[1].n - index[1] ? rows : b->loops[1].n - index[1];
 		rows = rows < end - i ? rows : end - i;
@@ -209,7 +209,7 @@ static int execute(const struct op_call *c, broadcast_fn fn, const void *state, 
 	if (total <= PIECE && b.loops[0].n == total)
 		return call(&b, &(struct place){ 0 }, 1, total, &pace);
 	parts.items = total / b.loops[0].n;
-	parts.units = b.loops[0].n * units + ROW_UNITS;
+	parts.units = b.loops[0].n * units + UNITS_OF_ROW;
 	parts.compute = run_rows;
 	if (parts.items == 1) {
 		parts.items = (total - 1) / PIECE + 1;

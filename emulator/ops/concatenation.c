@@ -71,6 +71,19 @@ static void fill_table(const struct tensor *in, const struct tensor *out, uint8_
 	}
 }
 
+/* nd_move_rows(), through a table. */
+static int convert_rows(struct op_pace *pace, const uint8_t *table, const uint8_t *in, uint8_t *out,
+			size_t out_step, size_t bytes, size_t rows)
+{
+	for (; bytes && rows; rows--, in += bytes, out += out_step) {
+		for (size_t i = 0; i < bytes && !op_pace_row(pace, i, 1); i++)
+			out[i] = table[in[i]];
+		if (op_pace(pace, bytes % OP_PACE_RUN + 4))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
 int concatenation_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
@@ -91,22 +104,18 @@ int concatenation_execute(const struct op_call *c)
 		size_t part = tensor_elements_of(in, axis, in->rank) * size;
 		bool convert = type_is_quant8(in->type) &&
 			       (in->scale != out->scale || in->zero_point != out->zero_point);
+		uint8_t *to = (uint8_t *)out->data + at;
+		int ret;
 
-		if (convert)
+		if (convert) {
 			fill_table(in, out, table);
-		if (!convert &&
-		    nd_move_rows(&pace, in->data, (ptrdiff_t)part, (char *)out->data + at,
-				 (ptrdiff_t)row, part, outer))
-			return OP_ABORTED;
-		for (size_t j = 0; convert && j < outer && part; j++) {
-			const uint8_t *src = (const uint8_t *)in->data + j * part;
-			uint8_t *dst = (uint8_t *)out->data + j * row + at;
-
-			for (size_t k = 0; k < part && !op_pace_row(&pace, k, 1); k++)
-				dst[k] = table[src[k]];
-			if (op_pace(&pace, part % OP_PACE_RUN + 4))
-				return OP_ABORTED;
+			ret = convert_rows(&pace, table, in->data, to, row, part, outer);
+		} else {
+			ret = nd_move_rows(&pace, in->data, (ptrdiff_t)part, to, (ptrdiff_t)row, part,
+					   outer);
 		}
+		if (ret)
+			return ret;
 		at += part;
 	}
 	return 0;

@@ -179,8 +179,8 @@ static uint8_t output_of(struct quotient q, int32_t e, uint8_t flip)
 	return (uint8_t)q_clamp(v, 0, 255) ^ flip;
 }
 
-static void quant_row(struct op_pace *pace, const struct softmax_table *table, uint8_t flip,
-		      const uint8_t *in, uint8_t *out, size_t size, size_t stride)
+static void short_quant_row(struct op_pace *pace, const struct softmax_table *table, uint8_t flip,
+			    const uint8_t *in, uint8_t *out, size_t size, size_t stride)
 {
 	uint8_t max = largest_byte(pace, flip, in, size, stride);
 	struct quotient q;
@@ -220,6 +220,15 @@ static void long_quant_row(struct op_pace *pace, const struct softmax_table *tab
 	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 1); i++)
 		out[i * stride] = outputs[max - (in[i * stride] ^ flip)];
 	op_pace(pace, 1024);
+}
+
+static void quant_row(struct op_pace *pace, const struct softmax_table *table, uint8_t flip,
+		      const uint8_t *in, uint8_t *out, size_t size, size_t stride)
+{
+	if (size < MANY)
+		short_quant_row(pace, table, flip, in, out, size, stride);
+	else
+		long_quant_row(pace, table, flip, in, out, size, stride);
 }
 
 /* A row of floats; its elements are @stride apart. */
@@ -356,10 +365,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	for (size_t i = first; i < end; i++) {
 		size_t at = row_start(&s->rows, i);
 
-		if (s->table && s->rows.size >= MANY)
-			long_quant_row(pace, s->table, flip, (const uint8_t *)in->data + at,
-				       (uint8_t *)out->data + at, s->rows.size, s->rows.inner);
-		else if (s->table)
+		if (s->table)
 			quant_row(pace, s->table, flip, (const uint8_t *)in->data + at,
 				  (uint8_t *)out->data + at, s->rows.size, s->rows.inner);
 		else
