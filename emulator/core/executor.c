@@ -148,6 +148,7 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 	call->in = operands;
 	call->out = operands + cmd->num_inputs;
 	call->relaxed = run->program->relaxed;
+	call->widened = cmd->widened;
 	call->loading = false;
 	/* Also if this job omits an operand: see op.h. */
 	call->prepared = cmd->prepared;

@@ -60,11 +60,12 @@ struct program_cmd {
 	bool infer : 1;			/* output shapes are found while the job runs */
 	bool owns_weights : 1;		/* input 1 has ROLE_WEIGHTS */
 	bool left_out : 1;		/* is not run: its output has ROLE_CODED */
+	bool widened : 1;		/* op_wants_widening() */
 	/*
 	 * Not 0: input 1 has ROLE_CODED. The number, plus 1, of the command that was to write it. An image
 	 * has fewer commands.
 	 */
-	uint32_t decoder : 29;
+	uint32_t decoder : 28;
 	const struct op_desc *desc;	/* NULL: control command */
 	union {
 		uint32_t target[2];	/* BRANCH, LOOP: numbers of blocks */
@@ -74,7 +75,7 @@ struct program_cmd {
 	uint32_t prepared_pages;	/* those of its own */
 };
 
-_Static_assert(UINT32_MAX / sizeof(struct nnpu_command) < 1u << 29, "decoder has room");
+_Static_assert(UINT32_MAX / sizeof(struct nnpu_command) < 1u << 28, "decoder has room");
 
 struct program {
 	struct leaving leaving;

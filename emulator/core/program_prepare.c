@@ -221,10 +221,12 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 			l->p->tensors[operands[1]].role = ROLE_WEIGHTS;
 		}
 	}
+	cmd->widened = op_wants_widening(&call);
 	if (cmd->infer)
 		return 0;
 	/* How much scratch memory it needs may depend on the prepared object, and on this. */
 	call.own = cmd->owns_weights ? 1u << 1 : 0;
+	call.widened = cmd->widened;
 	program_set_coded(l->p, cmd, &call);
 	cmd->scratch = op_scratch(&call);
 	if (cmd->scratch > l->dev->props.memory_size)

@@ -129,6 +129,7 @@ struct op_call {
 	struct tensor *const *in;
 	struct tensor *const *out;
 	bool relaxed;			/* NNPU_PROGRAM_RELAXED */
+	bool widened;			/* scratch() and execute(): what op_wants_widening() says */
 	bool loading;			/* the program is being loaded: infer() computes nothing */
 	/*
 	 * Set by prepare(), read-only afterwards.
@@ -259,6 +260,12 @@ static inline int op_fail(const struct op_call *c, enum nnpu_reason reason, unsi
 }
 
 /*
+ * Has the call TENSOR_FLOAT16 operands, and its operation op_desc.widen? It depends on types alone but
+ * for operands that are omitted, of which it takes no notice if it is asked before.
+ */
+bool op_wants_widening(const struct op_call *c);
+
+/*
  * Bytes of scratch memory that op_execute() needs at c->scratch. SIZE_MAX: the size
  * overflows. All shapes are known.
  */
@@ -270,7 +277,7 @@ size_t op_scratch(const struct op_call *c);
  */
 int op_check(uint32_t opcode, const struct op_call *c);
 
-/* desc->execute(), with operands widened if desc->widen. */
+/* desc->execute(), with copies of operands if the call is widened. */
 int op_execute(const struct op_call *c);
 
 /* May a command of an operation of the HAL have these numbers of operands? */

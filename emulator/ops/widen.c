@@ -20,7 +20,7 @@ static bool is_half(const struct tensor *t)
 	return t->type == NNPU_TYPE_TENSOR_FLOAT16 && tensor_has_value(t);
 }
 
-static bool wants_widening(const struct op_call *c)
+bool op_wants_widening(const struct op_call *c)
 {
 	if (!c->desc->widen || c->num_inputs + c->num_outputs > WIDEN_MAX)
 		return false;
@@ -58,6 +58,7 @@ static void widen_call(const struct op_call *c, struct widened *w)
 			own &= ~(1ull << i);
 	}
 	w->call = *c;
+	w->call.widened = false;
 	w->call.own = own;
 	w->call.in = w->operands;
 	w->call.out = w->operands + c->num_inputs;
@@ -68,7 +69,7 @@ size_t op_scratch(const struct op_call *c)
 	struct widened w;
 	size_t own = 0;
 
-	if (!wants_widening(c))
+	if (!c->widened)
 		return c->desc->scratch ? c->desc->scratch(c) : 0;
 	widen_call(c, &w);
 	if (c->desc->scratch)
@@ -134,5 +135,5 @@ static __attribute__((noinline)) int execute_widened(const struct op_call *c)
 
 int op_execute(const struct op_call *c)
 {
-	return wants_widening(c) ? execute_widened(c) : c->desc->execute(c);
+	return c->widened ? execute_widened(c) : c->desc->execute(c);
 }

@@ -279,6 +279,7 @@ static int run_call(const struct graph *g, struct graph_call *gc)
 		/* A kernel that leaves elements out is to be seen. */
 		memset(t->data, 0xa5, t->bytes);
 	}
+	c->widened = op_wants_widening(c);
 	/* To the byte, so that a kernel that takes more is seen. */
 	scratch = op_scratch(c);
 	if (g->max_bytes && scratch > g->max_bytes)

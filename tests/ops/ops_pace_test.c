@@ -151,6 +151,7 @@ static bool run(struct fixture *f, uint64_t most)
 			graph_set_shape(t, t->rank, t->dims);
 			t->data = map(t->bytes);
 		}
+		c->widened = op_wants_widening(c);
 		scratch = op_scratch(c);
 		c->scratch = map(scratch);
 		ret = op_execute(c);
