@@ -10,11 +10,6 @@
 #include "interrupts.h"
 #include "ops/extension.h"
 
-uint64_t dev_now(struct nnpu_device *dev)
-{
-	return dev->ops->now_ns(dev->bus);
-}
-
 bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level)
 {
 	if (!dev->ops->log)

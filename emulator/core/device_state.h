@@ -153,7 +153,11 @@ struct nnpu_device {
 	atomic_uint helping;		/* helpers that are with a worker */
 };
 
-uint64_t dev_now(struct nnpu_device *dev);
+static inline uint64_t dev_now(const struct nnpu_device *dev)
+{
+	return dev->ops->now_ns(dev->bus);
+}
+
 bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level);
 void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -67,11 +67,6 @@ unsigned int job_end_status(const struct job_progress *p)
 	return p->expired ? NNPU_STATUS_TIME_LIMIT : NNPU_STATUS_DEADLINE;
 }
 
-uint64_t job_clock(const struct nnpu_engine *e)
-{
-	return dev_now(e->dev) - e->away_ns;
-}
-
 static void count_progress(struct job_progress *p)
 {
 	if (p->shared)

@@ -126,9 +126,6 @@ static inline bool exec_charged_room(struct nnpu_engine *e, struct nnpu_ctx *ctx
 /* The life of a worker's thread. */
 void engine_run(struct nnpu_engine *e);
 
-/* Time that does not pass while the job has given way. Its thread. */
-uint64_t job_clock(const struct nnpu_engine *e);
-
 /* Charge the lane with the time since the last charge. dev->lock held. */
 void engine_charge(struct nnpu_engine *e, uint64_t now);
 

@@ -5,6 +5,7 @@
 #ifndef NNPU_EMU_EXECUTOR_H
 #define NNPU_EMU_EXECUTOR_H
 
+#include "device_state.h"
 #include "engine.h"
 #include "memory_plan.h"
 #include "program_load.h"
@@ -86,5 +87,11 @@ bool exec_many_args(struct nnpu_engine *e, unsigned int i);
 
 /* Read the inputs from their slots into their tensors. */
 int exec_read_inputs(struct exec_run *run);
+
+/* Time that does not pass while the job of @e has given way. Its thread. */
+static inline uint64_t job_clock(const struct nnpu_engine *e)
+{
+	return dev_now(e->dev) - e->away_ns;
+}
 
 #endif /* NNPU_EMU_EXECUTOR_H */
