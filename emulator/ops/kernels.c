@@ -10,7 +10,6 @@
 #include "fdepthwise.h"
 #include "kernels.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__SSE2__)
@@ -340,9 +339,15 @@ const char *kernels_name(unsigned int i)
 	return i < NUM_VARIANTS ? variants[i].name : NULL;
 }
 
-/* What is used. NULL: nobody has asked yet. */
-static _Atomic(const struct kernels *) chosen;
-static atomic_bool plain;
+struct kernels_choice kernels_choice;
+
+static void choose(const struct kernels *k, bool plain)
+{
+	atomic_store(&kernels_choice.plain, plain);
+	atomic_store(&kernels_choice.rows, plain ? baseline.rows : k->rows);
+	/* Pairs with kernels_get(): who finds it finds @plain. */
+	atomic_store(&kernels_choice.kernels, k);
+}
 
 bool kernels_use(const char *name)
 {
@@ -358,35 +363,17 @@ bool kernels_use(const char *name)
 		best = k ? k : best;
 		by_name = k && name && !strcmp(name, variants[i].name);
 	}
-	atomic_store(&plain, by_loops);
-	atomic_store(&chosen, best);
+	choose(best, by_loops);
 	return by_name || by_loops;
 }
 
-const struct kernels *kernels_get(void)
+void kernels_choose(void)
 {
-	const struct kernels *k = atomic_load_explicit(&chosen, memory_order_acquire);
-
-	if (k)
-		return k;
 	/* Several threads that come here at once all choose the same. */
 	kernels_use(NULL);
-	return atomic_load(&chosen);
 }
 
 void kernels_use_plain(bool on)
 {
-	kernels_get();
-	atomic_store(&plain, on);
-}
-
-bool kernels_plain(void)
-{
-	kernels_get();
-	return atomic_load_explicit(&plain, memory_order_relaxed);
-}
-
-const struct row_kernels *kernels_rows(void)
-{
-	return kernels_plain() ? baseline.rows : kernels_get()->rows;
+	choose(kernels_get(), on);
 }

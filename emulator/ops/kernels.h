@@ -8,6 +8,7 @@
 #ifndef NNPU_EMU_KERNELS_H
 #define NNPU_EMU_KERNELS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -232,12 +233,51 @@ struct kernels {
 	const struct row_kernels *rows;
 };
 
+/* What is in use. NULL: nobody has asked yet. */
+struct kernels_choice {
+	_Atomic(const struct kernels *) kernels;
+	_Atomic(const struct row_kernels *) rows;
+	atomic_bool plain;
+};
+
+extern struct kernels_choice kernels_choice;
+
+/* Make the first choice. */
+void kernels_choose(void);
+
 /*
  * The best variant for this CPU, or the one that the environment variable NNPU_ISA names:
  * kernels_name() has the names, and "plain" is kernels_use_plain(). A name that is not known, or
  * of a variant that this CPU cannot run, chooses nothing. It is read once.
  */
-const struct kernels *kernels_get(void);
+static inline const struct kernels *kernels_get(void)
+{
+	/* Pairs with choose(): the other two are there, too. */
+	const struct kernels *k = atomic_load_explicit(&kernels_choice.kernels, memory_order_acquire);
+
+	if (k)
+		return k;
+	kernels_choose();
+	return atomic_load_explicit(&kernels_choice.kernels, memory_order_relaxed);
+}
+
+/* The loops along rows of the variant in use; for plain loops, those of the baseline. */
+static inline const struct row_kernels *kernels_rows(void)
+{
+	const struct row_kernels *k = atomic_load_explicit(&kernels_choice.rows, memory_order_relaxed);
+
+	if (k)
+		return k;
+	kernels_choose();
+	return atomic_load_explicit(&kernels_choice.rows, memory_order_relaxed);
+}
+
+/* Are operations computed by plain loops? See kernels_use_plain(). */
+static inline bool kernels_plain(void)
+{
+	kernels_get();
+	return atomic_load_explicit(&kernels_choice.plain, memory_order_relaxed);
+}
 
 /* Variant @i of those of this architecture, the baseline first; NULL: this CPU cannot run it. */
 const struct kernels *kernels_variant(unsigned int i);
@@ -265,9 +305,5 @@ bool kernels_use(const char *name);
  * affected.
  */
 void kernels_use_plain(bool on);
-bool kernels_plain(void);
-
-/* The loops along rows of the variant in use; for plain loops, those of the baseline. */
-const struct row_kernels *kernels_rows(void);
 
 #endif /* NNPU_EMU_KERNELS_H */

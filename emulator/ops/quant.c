@@ -45,22 +45,13 @@ struct qrange qrange_of(enum activation a, const struct tensor *out)
 	return r;
 }
 
-struct frange frange_of(enum activation a)
-{
-	switch (a) {
-	case ACTIVATION_RELU:
-		return (struct frange){ 0.0f, FLT_MAX };
-	case ACTIVATION_RELU1:
-		return (struct frange){ -1.0f, 1.0f };
-	case ACTIVATION_RELU6:
-		return (struct frange){ 0.0f, 6.0f };
-	case ACTIVATION_UNLIMITED:
-		return (struct frange){ -INFINITY, INFINITY };
-	case ACTIVATION_NONE:
-		break;
-	}
-	return (struct frange){ -FLT_MAX, FLT_MAX };
-}
+const struct frange franges[] = {
+	[ACTIVATION_NONE] = { -FLT_MAX, FLT_MAX },
+	[ACTIVATION_RELU] = { 0.0f, FLT_MAX },
+	[ACTIVATION_RELU1] = { -1.0f, 1.0f },
+	[ACTIVATION_RELU6] = { 0.0f, 6.0f },
+	[ACTIVATION_UNLIMITED] = { -INFINITY, INFINITY },
+};
 
 uint8_t q_from_real(const struct tensor *t, double real)
 {

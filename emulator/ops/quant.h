@@ -131,7 +131,13 @@ struct frange {
 };
 
 struct qrange qrange_of(enum activation a, const struct tensor *out);
-struct frange frange_of(enum activation a);
+
+extern const struct frange franges[ACTIVATION_UNLIMITED + 1];
+
+static inline struct frange frange_of(enum activation a)
+{
+	return franges[a];
+}
 
 /* The real value of byte @raw of an 8-bit quantized tensor; exact. */
 static inline double q_real(const struct tensor *t, uint8_t raw)

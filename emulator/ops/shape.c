@@ -11,20 +11,6 @@
 /* Longest list of axes that is looked at while a program is loaded. */
 #define LOAD_LIST_MAX	64u
 
-size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned int last)
-{
-	size_t n = 1;
-
-	for (unsigned int i = first; i < last; i++)
-		n *= t->dims[i];
-	return n;
-}
-
-size_t tensor_elements(const struct tensor *t)
-{
-	return tensor_elements_of(t, 0, t->rank);
-}
-
 void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
 {
 	t->rank_known = true;
@@ -92,14 +78,6 @@ int op_check_quant(const struct op_call *c, unsigned int i, float scale, int32_t
 	return 0;
 }
 
-int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value)
-{
-	if (!c->in[i]->data)
-		return 1;
-	memcpy(value, c->in[i]->data, sizeof(*value));
-	return 0;
-}
-
 int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_rank)
 {
 	return op_check_operands(c) || op_check_type(c, 0, types) ||
@@ -157,18 +135,6 @@ int op_get_bool(const struct op_call *c, unsigned int i, bool *value)
 	if (!c->in[i]->data)
 		return 1;
 	*value = *(const uint8_t *)c->in[i]->data;
-	return 0;
-}
-
-int op_get_activation(const struct op_call *c, unsigned int i, enum activation *a)
-{
-	int32_t v;
-
-	if (op_get_i32(c, i, &v))
-		return 1;
-	if (v < ACTIVATION_NONE || v > ACTIVATION_RELU6)
-		return op_fail(c, NNPU_REASON_VALUE, i);
-	*a = (enum activation)v;
 	return 0;
 }
 

@@ -9,6 +9,8 @@
 #ifndef NNPU_EMU_SHAPE_H
 #define NNPU_EMU_SHAPE_H
 
+#include <string.h>
+
 #include "op.h"
 #include "pace.h"
 
@@ -55,11 +57,22 @@ static inline bool tensor_data_known(const struct tensor *t)
 	return t->shape_known && (t->data || t->bytes == 0);
 }
 
-/* Number of elements of a tensor of known shape. */
-size_t tensor_elements(const struct tensor *t);
-
 /* Product of dims[first] .. dims[last - 1]. */
-size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned int last);
+static inline size_t tensor_elements_of(const struct tensor *t, unsigned int first,
+					unsigned int last)
+{
+	size_t n = 1;
+
+	for (unsigned int i = first; i < last; i++)
+		n *= t->dims[i];
+	return n;
+}
+
+/* Number of elements of a tensor of known shape. */
+static inline size_t tensor_elements(const struct tensor *t)
+{
+	return tensor_elements_of(t, 0, t->rank);
+}
 
 /* Give @t this shape. */
 void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims);
@@ -114,7 +127,14 @@ int op_check_float_scalar(const struct op_call *c, unsigned int i);
  * Read a scalar input, FLOAT16 or FLOAT32. 0; 1 if its value is not known before the job
  * runs. The type of the operand has been checked.
  */
-int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value);
+static inline int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value)
+{
+	if (!c->in[i]->data)
+		return 1;
+	memcpy(value, c->in[i]->data, sizeof(*value));
+	return 0;
+}
+
 int op_get_f32(const struct op_call *c, unsigned int i, float *value);
 int op_get_bool(const struct op_call *c, unsigned int i, bool *value);
 
@@ -128,7 +148,17 @@ enum activation {
 };
 
 /* Read a fused activation code: 0, 1 as above, -1 if it is none of the four. */
-int op_get_activation(const struct op_call *c, unsigned int i, enum activation *a);
+static inline int op_get_activation(const struct op_call *c, unsigned int i, enum activation *a)
+{
+	int32_t v;
+
+	if (op_get_i32(c, i, &v))
+		return 1;
+	if (v < ACTIVATION_NONE || v > ACTIVATION_RELU6)
+		return op_fail(c, NNPU_REASON_VALUE, i);
+	*a = (enum activation)v;
+	return 0;
+}
 
 /*
  * Read an axis and make it non-negative: 0, 1 as above, -1 if it is not in
