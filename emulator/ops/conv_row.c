@@ -47,16 +47,14 @@ static void float_row(const struct op_call *c, uint32_t units, uint32_t size, en
 	struct frange range = frange_of(a);
 	float *y = c->out[0]->data;
 
+	if (k->frow) {
+		k->frow(x, size, w, bias, range, units, y);
+		return;
+	}
 	for (uint32_t col = 0, n; col < units; col += n) {
-		uint32_t most = k->fconv ? KERNEL_WIDE : KERNEL_COLS;
 		float acc[KERNEL_COLS] = { 0 };
 
-		n = units - col < most ? units - col : most;
-		if (k->fconv) {
-			k->fconv(x, size, 1, w + (size_t)col * size, size,
-				 (size_t)size * KERNEL_PANEL, bias + col, range, n, y + col, 0);
-			continue;
-		}
+		n = units - col < KERNEL_COLS ? units - col : KERNEL_COLS;
 		k->fgemm(x, size, 1, w + (size_t)col * size, size, (size_t)size * KERNEL_PANEL,
 			 n > KERNEL_PANEL ? 2 : 1, acc);
 		k->finish(acc, 1, bias + col, range, n, y + col, 0);

@@ -210,6 +210,13 @@ struct kernels {
 		      unsigned int n, float *y, size_t y_stride);
 
 	/*
+	 * The same of one row by all panels, which follow one another, of @n >= 1 channels. NULL: this
+	 * variant has none.
+	 */
+	void (*frow)(const float *x, size_t depth, const float *w, const float *bias,
+		     struct frange range, uint32_t n, float *y);
+
+	/*
 	 * Write scale[j] * value of byte i of row j to panel[i * KERNEL_PANEL + j], for @n bytes of
 	 * KERNEL_PANEL rows, which are @stride bytes apart. NULL: this variant has none.
 	 */

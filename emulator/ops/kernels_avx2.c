@@ -574,6 +574,7 @@ static const struct kernels avx2 = {
 	.fgemm = avx2_fgemm,
 	.fgemm_rows = avx2_fgemm_rows,
 	.finish = avx2_finish,
+	.frow = avx2_frow,
 	.pack_bytes = avx2_pack_bytes,
 	.pack_halves = avx2_pack_halves,
 	.fdepthwise = avx2_fdepthwise,

@@ -19,6 +19,8 @@ void avx2_fgemm_rows(const float *x, size_t stride, unsigned int rows, const flo
 		     size_t apart, size_t depth, unsigned int n, float *acc);
 void avx2_finish(const float *acc, unsigned int rows, const float *bias, struct frange range,
 		 unsigned int n, float *y, size_t y_stride);
+void avx2_frow(const float *x, size_t depth, const float *w, const float *bias,
+	       struct frange range, uint32_t n, float *y);
 void avx2_pack_bytes(const uint8_t *rows, size_t stride, size_t n, struct qbyte b,
 		     const float *scale, float *panel);
 void avx2_pack_halves(const uint16_t *rows, size_t stride, size_t n, float *panel);

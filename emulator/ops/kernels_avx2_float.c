@@ -11,6 +11,8 @@
 #include <immintrin.h>
 #include <math.h>
 
+#include "avx2_some.h"
+
 INLINE void fmultiply(const unsigned int rows, const unsigned int panels, const float *x,
 		      size_t stride, const float *w, size_t depth, size_t panel, float *acc)
 {
@@ -140,6 +142,48 @@ AVX2 void avx2_finish(const float *acc, unsigned int rows, const float *bias,
 		for (; c < n; c++)
 			y[c] = f_clamp(acc[c] + bias[c], range.min, range.max);
 	}
+}
+
+/* By @panels panels, of which the last one has less than eight of the @n channels, if they are so few. */
+INLINE void row_by(const unsigned int panels, const float *x, size_t depth, const float *w,
+		   const float *bias, struct frange range, unsigned int n, float *y)
+{
+	__m256 total[4];
+
+	for (unsigned int p = 0; p < panels; p++)
+		total[p] = _mm256_setzero_ps();
+	for (size_t i = 0; i < depth; i++, w += KERNEL_PANEL) {
+		__m256 v = _mm256_broadcast_ss(x + i);
+
+		for (unsigned int p = 0; p < panels; p++)
+			total[p] = _mm256_fmadd_ps(v, _mm256_loadu_ps(w + p * depth * KERNEL_PANEL),
+						   total[p]);
+	}
+	for (unsigned int p = 0, c = 0; p < panels; p++, c += KERNEL_PANEL) {
+		__m256 add = avx2_load_some(bias + c, n - c, _mm256_setzero_ps());
+
+		avx2_store_some(y + c, n - c, limit(_mm256_add_ps(total[p], add), range));
+	}
+}
+
+AVX2 void avx2_frow(const float *x, size_t depth, const float *w, const float *bias,
+		    struct frange range, uint32_t n, float *y)
+{
+	const size_t panel = depth * KERNEL_PANEL;
+
+	for (; n > 3 * KERNEL_PANEL; n -= 4 * KERNEL_PANEL, w += 4 * panel) {
+		row_by(4, x, depth, w, bias, range, n, y);
+		if (n <= 4 * KERNEL_PANEL)
+			return;
+		bias += 4 * KERNEL_PANEL;
+		y += 4 * KERNEL_PANEL;
+	}
+	if (n > 2 * KERNEL_PANEL)
+		row_by(3, x, depth, w, bias, range, n, y);
+	else if (n > KERNEL_PANEL)
+		row_by(2, x, depth, w, bias, range, n, y);
+	else
+		row_by(1, x, depth, w, bias, range, n, y);
 }
 
 INLINE __m128i load_bytes(const unsigned int n, const uint8_t *p)

@@ -27,6 +27,8 @@ void avx512_finish(const float *acc, unsigned int rows, const float *bias, struc
 void avx512_fconv(const float *x, size_t stride, unsigned int rows, const float *w, size_t depth,
 		  size_t panel, const float *bias, struct frange range, unsigned int n, float *y,
 		  size_t y_stride);
+void avx512_frow(const float *x, size_t depth, const float *w, const float *bias,
+		 struct frange range, uint32_t n, float *y);
 void avx512_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
 		       uint32_t col, uint32_t n, float *y);
 
@@ -41,6 +43,7 @@ void avx512_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, str
 	.fgemm_rows = avx2_fgemm_rows, \
 	.finish = avx512_finish, \
 	.fconv = avx512_fconv, \
+	.frow = avx512_frow, \
 	.pack_bytes = avx2_pack_bytes, \
 	.pack_halves = avx2_pack_halves, \
 	.fdepthwise = avx512_fdepthwise, \

@@ -283,6 +283,16 @@ AVX512 void avx512_fconv(const float *x, size_t stride, unsigned int rows, const
 		convolve_two(x, stride, rows, w, depth, panel, bias, range, n, y, y_stride);
 }
 
+AVX512 void avx512_frow(const float *x, size_t depth, const float *w, const float *bias,
+			struct frange range, uint32_t n, float *y)
+{
+	for (uint32_t col = 0, some; col < n; col += some) {
+		some = n - col < KERNEL_WIDE ? n - col : KERNEL_WIDE;
+		avx512_fconv(x, depth, 1, w + col * depth, depth, depth * KERNEL_PANEL, bias + col,
+			     range, some, y + col, 0);
+	}
+}
+
 /* Depthwise. */
 
 /* Pixels side by side that are computed together. */

@@ -69,7 +69,7 @@ static void random_floats(float *x, size_t n, float scale)
 	for (size_t i = 0; i < n; i++)
 		x[i] = (float)pick(-1000, 1000) / scale;
 	if (pick(0, 3) == 0)
-		x[pick(0, 50)] = pick(0, 1) ? NAN : INFINITY;
+		x[(size_t)pick(0, 50) % n] = pick(0, 1) ? NAN : INFINITY;
 }
 
 static unsigned int compare_float_rows(const struct kernels *base, const struct kernels *k)
@@ -141,6 +141,45 @@ static unsigned int compare_fconv(const struct kernels *base, const struct kerne
 	bad = !same_floats(out[0], out[1], MAX_ROWS * KERNEL_WIDE);
 	free(block);
 	free(out[0]);
+	free(w);
+	return bad;
+}
+
+/* frow() of a variant that has it. Nothing beside the operands is read, or written behind the last channel. */
+static unsigned int compare_frow(const struct kernels *base, const struct kernels *k)
+{
+	enum { MOST = 5 * KERNEL_WIDE };
+	unsigned int n = (unsigned int)pick(1, pick(0, 1) ? 20 : MOST);
+	size_t depth = (size_t)pick_size(8, MAX_PAIRS), panels = (n + KERNEL_PANEL - 1) / KERNEL_PANEL;
+	struct frange range = frange_of((enum activation)pick(0, 3));
+	float *x = malloc(depth * sizeof(*x)), *w = malloc(panels * KERNEL_PANEL * depth * sizeof(*w));
+	float expected[MOST + 1], *y, *bias;
+	void *blocks[2];
+	unsigned int bad;
+
+	if (!x || !w)
+		abort();
+	bias = page_end(n * sizeof(*bias), &blocks[0]);
+	y = page_end(n * sizeof(*y), &blocks[1]);
+	random_floats(x, depth, 77);
+	random_floats(w, panels * KERNEL_PANEL * depth, 33);
+	random_floats(bias, n, 13);
+	if (!k->frow)
+		n = 0;
+	for (unsigned int col = 0, some; col < n; col += some) {
+		float acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
+
+		some = n - col < KERNEL_COLS ? n - col : KERNEL_COLS;
+		sum_rows(true, x, depth, 1, w + col * depth, depth, depth * KERNEL_PANEL,
+			 some > KERNEL_PANEL ? 2 : 1, acc);
+		base->finish(acc, 1, bias + col, range, some, expected + col, 0);
+	}
+	if (n)
+		k->frow(x, depth, w, bias, range, n, y);
+	bad = !same_floats(expected, y, n);
+	free(blocks[0]);
+	free(blocks[1]);
+	free(x);
 	free(w);
 	return bad;
 }
@@ -284,6 +323,7 @@ static unsigned int compare_halves(const struct kernels *k)
 
 unsigned int compare_floats(const struct kernels *base, const struct kernels *k)
 {
-	return compare_float_rows(base, k) + compare_fconv(base, k) + compare_unpacked(k) +
+	return compare_float_rows(base, k) + compare_fconv(base, k) + compare_frow(base, k) +
+	       compare_unpacked(k) +
 	       compare_float_pixels(base, k) + compare_packed(k) + compare_halves(k);
 }
