@@ -7,17 +7,6 @@
 #include "broadcast.h"
 #include "parallel.h"
 
-/* No dimension of @t is broadcast. */
-static bool is_like(const struct tensor *t, const struct tensor *out)
-{
-	if (t->rank != out->rank)
-		return false;
-	for (unsigned int i = 0; i < t->rank; i++)
-		if (t->dims[i] != out->dims[i])
-			return false;
-	return true;
-}
-
 /* Units of one call of the kernel. Long rows are cut, so that an abort is seen in time. */
 #define CALL_UNITS	(OP_PACE_UNITS / 8)
 
@@ -52,6 +41,8 @@ static void set_loops(struct broadcast *b)
 	size_t strides[] = { 1, 1 };
 	struct loop *last = NULL;
 
+	/* That of a single element. */
+	b->loops[0] = (struct loop){ 1, 1, 1 };
 	b->num_loops = 0;
 	for (unsigned int i = 1; i <= out->rank; i++) {
 		size_t n = out->dims[out->rank - i], steps[2];
@@ -71,6 +62,8 @@ static void set_loops(struct broadcast *b)
 		last = &b->loops[b->num_loops++];
 		*last = (struct loop){ n, steps[0], steps[1] };
 	}
+	if (!b->num_loops)
+		b->num_loops = 1;
 }
 
 /* What a row counts for beside its elements. */
@@ -181,42 +174,63 @@ static int run_rows(const void *work, size_t first, size_t end, struct op_pace *
 	return ret;
 }
 
+/*
+ * Is all of the output one row for an input? Then what its stride is. An input with as many elements as
+ * the output has no dimension that is broadcast.
+ */
+static bool one_row(const struct tensor *t, size_t total, size_t size, size_t *stride)
+{
+	*stride = t->bytes == total * size;
+	return *stride || t->bytes == size;
+}
+
+/* More than a short row. */
+static __attribute__((noinline)) int execute_parts(struct broadcast *b, size_t total)
+{
+	struct op_pace pace = { .progress = b->c->progress };
+	struct op_parts parts = { .work = b };
+
+	if (!b->num_loops)
+		set_loops(b);
+	/* One call is all there is, and no other thread is worth waking for it. */
+	if (total <= PIECE && b->loops[0].n == total)
+		return call(b, &(struct place){ 0 }, 1, total, &pace);
+	parts.items = total / b->loops[0].n;
+	parts.units = b->loops[0].n * b->units + UNITS_OF_ROW;
+	parts.compute = run_rows;
+	if (parts.items == 1) {
+		parts.items = (total - 1) / PIECE + 1;
+		parts.units = PIECE * b->units;
+		parts.compute = run_pieces;
+	}
+	return op_run_parts(b->c, &parts, &pace);
+}
+
 static int execute(const struct op_call *c, broadcast_fn fn, const void *state, bool takes_rows,
 		   unsigned int units)
 {
-	struct op_pace pace = { .progress = c->progress };
-	const struct tensor *out = c->out[0];
-	size_t total = tensor_elements(out);
+	size_t total = tensor_elements(c->out[0]), size = type_size(c->in[0]->type), sa, sb = 0;
+	bool row = one_row(c->in[0], total, size, &sa) && one_row(c->in[1], total, size, &sb);
 	struct broadcast b;
-	struct op_parts parts = { .work = &b };
 
 	if (total == 0)
 		return 0;
-	/* Field by field: to clear all of it takes longer than a small sum. */
+	/* It takes too little time for a point. */
+	if (row && total <= PIECE) {
+		fn(state, &(struct broadcast_run){
+			.a = c->in[0]->data, .b = c->in[1]->data, .sa = sa, .sb = sb,
+			.out = c->out[0]->data, .n = total, .rows = 1,
+		});
+		return 0;
+	}
 	b.c = c;
 	b.fn = fn;
 	b.state = state;
 	b.takes_rows = takes_rows;
 	b.units = units;
-	b.num_loops = 0;
-	if (total > 1 && !(is_like(c->in[0], out) && is_like(c->in[1], out)))
-		set_loops(&b);
-	if (b.num_loops == 0) {
-		b.loops[0] = (struct loop){ total, 1, 1 };
-		b.num_loops = 1;
-	}
-	/* One call is all there is, and no other thread is worth waking for it. */
-	if (total <= PIECE && b.loops[0].n == total)
-		return call(&b, &(struct place){ 0 }, 1, total, &pace);
-	parts.items = total / b.loops[0].n;
-	parts.units = b.loops[0].n * units + UNITS_OF_ROW;
-	parts.compute = run_rows;
-	if (parts.items == 1) {
-		parts.items = (total - 1) / PIECE + 1;
-		parts.units = PIECE * units;
-		parts.compute = run_pieces;
-	}
-	return op_run_parts(c, &parts, &pace);
+	b.num_loops = row;
+	b.loops[0] = (struct loop){ total, sa, sb };
+	return execute_parts(&b, total);
 }
 
 int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)

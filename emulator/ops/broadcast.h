@@ -6,21 +6,10 @@
 #ifndef NNPU_EMU_BROADCAST_H
 #define NNPU_EMU_BROADCAST_H
 
+#include "broadcast_run.h"
 #include "shape.h"
 
-/*
- * Compute @n outputs from elements of inputs 0 and 1, which have strides of 0 or 1. The same for
- * each of @rows, whose outputs follow one another: from a row to the next, inputs are @next_a and
- * @next_b elements apart.
- */
-struct broadcast_run {
-	const void *a, *b;
-	size_t sa, sb;
-	void *out;
-	size_t n;
-	size_t rows, next_a, next_b;
-};
-
+/* Compute outputs; a and b are inputs 0 and 1. */
 typedef void (*broadcast_fn)(const void *state, const struct broadcast_run *r);
 
 /*

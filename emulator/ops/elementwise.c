@@ -105,18 +105,11 @@ static enum row_arithmetic arithmetic_of(enum nnpu_operation op)
 	}
 }
 
-/* Strides within a row are 1, or 0 for a term that is broadcast; one of the two is not. */
 static void run_float(const void *state, const struct broadcast_run *r)
 {
 	const struct element_op *op = state;
-	struct row_terms t = {
-		.a = r->a, .b = r->b,
-		.one_a = !r->sa, .one_b = !r->sb,
-		.rows = r->rows, .next_a = r->next_a, .next_b = r->next_b,
-		.min = op->frange.min, .max = op->frange.max,
-	};
 
-	op->rows->arithmetic(arithmetic_of(op->op), &t, r->n, r->out);
+	op->rows->arithmetic(arithmetic_of(op->op), r, op->frange.min, op->frange.max);
 }
 
 /* Rounds towards minus infinity. INT32_MIN / -1 wraps around; a division by 0 gives 0. */

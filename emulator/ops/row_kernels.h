@@ -11,8 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "broadcast_run.h"
+
 /* Sums that exps() adds to: the element at i counts for sum i % ROW_SUMS. */
 #define ROW_SUMS	16u
+
+/* Sums of a row or column of sum_rows() and sum_columns(). */
+#define ROW_PARTS	4u
 
 /* Rows of a matrix that products() multiplies at once. */
 #define ROW_PRODUCTS	8u
@@ -44,16 +49,6 @@ struct between_pixels {
 /* Arithmetic of rows; the last one is the square of the difference. */
 enum row_arithmetic { ROW_ADD, ROW_SUB, ROW_MUL, ROW_DIV, ROW_SQUARE };
 
-/* Results follow one another, row by row. */
-struct row_terms {
-	const float *a, *b;
-	/* There is one value for all elements of a row. */
-	bool one_a, one_b;
-	size_t rows;
-	size_t next_a, next_b;		/* from what a row takes to what the next one does */
-	float min, max;			/* of results; a NaN stays one */
-};
-
 /* Functions of single elements. With @a and @b: x > 0 ? x : x * a, and x within [a, b]; a NaN stays one. */
 enum row_function { ROW_NEG, ROW_ABS, ROW_SQRT, ROW_RSQRT, ROW_LEAKY, ROW_LIMIT };
 
@@ -79,8 +74,9 @@ struct row_kernels {
 	 */
 	void (*exps)(const float *x, size_t n, float max, float beta, float *y, float *sums);
 
-	/* y[i] = a[i] + b[i] and so on, as @t says, in rows of @n */
-	void (*arithmetic)(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y);
+	/* y[i] = a[i] + b[i] and so on, of floats, limited to [min, max]; a NaN stays one */
+	void (*arithmetic)(enum row_arithmetic what, const struct broadcast_run *run, float min,
+			   float max);
 
 	/* y[i] = a function of x[i] */
 	void (*function)(enum row_function what, const float *x, size_t n, float a, float b, float *y);

@@ -394,51 +394,53 @@ ROW_INLINE float row_result(const enum row_arithmetic what, float a, float b)
 }
 
 /* Whether a term is one value is known where this is called, so that it is a loop without conditions. */
-ROW_INLINE void row_results(const enum row_arithmetic what, const struct row_terms *t,
-			    const bool one_a, const bool one_b, size_t n, float *y)
+ROW_INLINE void row_results(const enum row_arithmetic what, const struct broadcast_run *run,
+			    const bool one_a, const bool one_b, float min, float max)
 {
-	float min = t->min, max = t->max;
+	/* It may lie where outputs do, for all that compilers know. */
+	const struct broadcast_run r = *run;
 
-	for (size_t row = 0; row < t->rows; row++) {
-		const float *restrict a = t->a + row * t->next_a;
-		const float *restrict b = t->b + row * t->next_b;
-		float *restrict to = y + row * n;
+	for (size_t row = 0; row < r.rows; row++) {
+		const float *restrict a = (const float *)r.a + row * r.next_a;
+		const float *restrict b = (const float *)r.b + row * r.next_b;
+		float *restrict to = (float *)r.out + row * r.n;
 
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < r.n; i++)
 			to[i] = row_limited(row_result(what, a[one_a ? 0 : i], b[one_b ? 0 : i]),
 					    min, max);
 	}
 }
 
-ROW_INLINE void row_results_of(const enum row_arithmetic what, const struct row_terms *t, size_t n,
-			       float *y)
+ROW_INLINE void row_results_of(const enum row_arithmetic what, const struct broadcast_run *run, float min,
+			       float max)
 {
-	if (t->one_a)
-		row_results(what, t, true, false, n, y);
-	else if (t->one_b)
-		row_results(what, t, false, true, n, y);
+	if (!run->sa)
+		row_results(what, run, true, false, min, max);
+	else if (!run->sb)
+		row_results(what, run, false, true, min, max);
 	else
-		row_results(what, t, false, false, n, y);
+		row_results(what, run, false, false, min, max);
 }
 
 /* A loop for each. */
-ROW_INLINE void row_arithmetics(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y)
+ROW_INLINE void row_arithmetics(enum row_arithmetic what, const struct broadcast_run *run, float min,
+				float max)
 {
 	switch (what) {
 	case ROW_ADD:
-		row_results_of(ROW_ADD, t, n, y);
+		row_results_of(ROW_ADD, run, min, max);
 		break;
 	case ROW_SUB:
-		row_results_of(ROW_SUB, t, n, y);
+		row_results_of(ROW_SUB, run, min, max);
 		break;
 	case ROW_MUL:
-		row_results_of(ROW_MUL, t, n, y);
+		row_results_of(ROW_MUL, run, min, max);
 		break;
 	case ROW_DIV:
-		row_results_of(ROW_DIV, t, n, y);
+		row_results_of(ROW_DIV, run, min, max);
 		break;
 	case ROW_SQUARE:
-		row_results_of(ROW_SQUARE, t, n, y);
+		row_results_of(ROW_SQUARE, run, min, max);
 		break;
 	}
 }
@@ -463,20 +465,24 @@ ROW_INLINE const float *row_together(const float *x, bool one, size_t next, size
 	return to;
 }
 
-typedef void row_arithmetic_fn(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y);
+typedef void row_arithmetic_fn(enum row_arithmetic what, const struct broadcast_run *run, float min,
+			       float max);
 
-ROW_INLINE void row_arithmetics_short(enum row_arithmetic what, const struct row_terms *t, size_t n,
-				      float *y, row_arithmetic_fn *compute)
+ROW_INLINE void row_arithmetics_short(enum row_arithmetic what, const struct broadcast_run *run, float min,
+				      float max, row_arithmetic_fn *compute)
 {
-	struct row_terms part = { .rows = 1, .min = t->min, .max = t->max };
+	size_t n = run->n, count = ROW_TOGETHER / n;
 	float a[ROW_TOGETHER], b[ROW_TOGETHER];
-	size_t count = ROW_TOGETHER / n;
 
-	for (size_t row = 0; row < t->rows; row += count) {
-		count = count < t->rows - row ? count : t->rows - row;
-		part.a = row_together(t->a, t->one_a, t->next_a, row, count, n, a);
-		part.b = row_together(t->b, t->one_b, t->next_b, row, count, n, b);
-		compute(what, &part, count * n, y + row * n);
+	for (size_t row = 0; row < run->rows; row += count) {
+		struct broadcast_run part = { .sa = 1, .sb = 1, .rows = 1 };
+
+		count = count < run->rows - row ? count : run->rows - row;
+		part.n = count * n;
+		part.a = row_together(run->a, !run->sa, run->next_a, row, count, n, a);
+		part.b = row_together(run->b, !run->sb, run->next_b, row, count, n, b);
+		part.out = (float *)run->out + row * n;
+		compute(what, &part, min, max);
 	}
 }
 
@@ -562,16 +568,16 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	target static void exps(const float *x, size_t n, float max, float beta, float *y, \
 				float *sums) \
 	{ row_exps(x, n, max, beta, y, sums); } \
-	target static void long_rows(enum row_arithmetic what, const struct row_terms *t, \
-				     size_t n, float *y) \
-	{ row_arithmetics(what, t, n, y); } \
-	target static void arithmetic(enum row_arithmetic what, const struct row_terms *t, \
-				      size_t n, float *y) \
+	target static void long_rows(enum row_arithmetic what, const struct broadcast_run *run, \
+				     float min, float max) \
+	{ row_arithmetics(what, run, min, max); } \
+	target static void arithmetic(enum row_arithmetic what, const struct broadcast_run *run, \
+				      float min, float max) \
 	{ \
-		if (n < ROW_SHORT && n && t->rows > 1) \
-			row_arithmetics_short(what, t, n, y, long_rows); \
+		if (run->n < ROW_SHORT && run->n && run->rows > 1) \
+			row_arithmetics_short(what, run, min, max, long_rows); \
 		else \
-			long_rows(what, t, n, y); \
+			long_rows(what, run, min, max); \
 	} \
 	target static void function(enum row_function what, const float *x, size_t n, float a, \
 				    float b, float *y) \

@@ -96,23 +96,23 @@ static void fmax_row(const struct row_kernels *k, size_t n)
 
 static void arithmetic(const struct row_kernels *k, size_t n)
 {
-	const struct row_terms t = {
-		.a = x, .b = x + N, .rows = 1, .min = -INFINITY, .max = INFINITY,
+	const struct broadcast_run run = {
+		.a = x, .b = x + N, .sa = 1, .sb = 1, .out = y, .n = n, .rows = 1,
 	};
 
-	k->arithmetic(ROW_ADD, &t, n, y);
+	k->arithmetic(ROW_ADD, &run, -INFINITY, INFINITY);
 }
 
 /* Rows of 64, or of 7, minus a column. */
 static void columns(const struct row_kernels *k, size_t n)
 {
 	size_t row = n == N ? 64 : 7;
-	const struct row_terms t = {
-		.a = x, .b = x + N, .one_b = true, .rows = n / row, .next_a = row, .next_b = 1,
-		.min = -INFINITY, .max = INFINITY,
+	const struct broadcast_run run = {
+		.a = x, .b = x + N, .sa = 1, .out = y, .n = row,
+		.rows = n / row, .next_a = row, .next_b = 1,
 	};
 
-	k->arithmetic(ROW_SUB, &t, row, y);
+	k->arithmetic(ROW_SUB, &run, -INFINITY, INFINITY);
 }
 
 /* 97 rows of 64, so that it is nanoseconds for six elements; or rows of 7. */

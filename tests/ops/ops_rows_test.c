@@ -100,26 +100,27 @@ static bool arithmetic(const struct row_kernels *k, const struct data *d)
 
 	for (int form = 0; form < 15; form++) {
 		enum row_arithmetic what = (enum row_arithmetic)(form / 3);
-		struct row_terms t = {
-			.a = d->x, .b = d->x + MOST,
-			.one_a = form % 3 == 1, .one_b = form % 3 == 2,
-			.rows = rows,
+		float expected[OUT] = { 0 }, y[OUT] = { 0 };
+		const float *in[] = { d->x, d->x + MOST };
+		struct broadcast_run run = {
+			.a = in[0], .b = in[1],
+			.sa = form % 3 != 1, .sb = form % 3 != 2,
+			.out = y, .n = n, .rows = rows,
 			.next_a = pick(0, 2) ? n : (size_t)pick(0, 25),
 			.next_b = pick(0, 2) ? (size_t)pick(0, 1) : n,
-			.min = pick(0, 1) ? -INFINITY : 0, .max = pick(0, 1) ? INFINITY : 6,
 		};
-		float expected[OUT] = { 0 }, y[OUT] = { 0 };
+		float min = pick(0, 1) ? -INFINITY : 0, max = pick(0, 1) ? INFINITY : 6;
 
 		for (size_t i = 0; i < rows * n; i++) {
-			float a = t.a[i / n * t.next_a + (t.one_a ? 0 : i % n)];
-			float b = t.b[i / n * t.next_b + (t.one_b ? 0 : i % n)], v;
+			float a = in[0][i / n * run.next_a + i % n * run.sa];
+			float b = in[1][i / n * run.next_b + i % n * run.sb], v;
 
 			v = what == ROW_ADD ? a + b : what == ROW_SUB ? a - b :
 			    what == ROW_MUL ? a * b : what == ROW_DIV ? a / b : (a - b) * (a - b);
-			v = v < t.min ? t.min : v;
-			expected[i] = v > t.max ? t.max : v;
+			v = v < min ? min : v;
+			expected[i] = v > max ? max : v;
 		}
-		k->arithmetic(what, &t, n, y);
+		k->arithmetic(what, &run, min, max);
 		good &= same(expected, y, OUT);
 	}
 	return good;

@@ -233,18 +233,11 @@ static bool row_arithmetic_of(enum tflite_op op, enum row_arithmetic *what)
 	}
 }
 
-/* Arithmetic of rows; one term at most is broadcast in a row. */
 static void run_arithmetic(const void *state, const struct broadcast_run *r)
 {
 	const struct binary *s = state;
-	struct row_terms t = {
-		.a = r->a, .b = r->b,
-		.one_a = !r->sa, .one_b = !r->sb,
-		.rows = r->rows, .next_a = r->next_a, .next_b = r->next_b,
-		.min = s->range.min, .max = s->range.max,
-	};
 
-	kernels_rows()->arithmetic(s->what, &t, r->n, r->out);
+	kernels_rows()->arithmetic(s->what, r, s->range.min, s->range.max);
 }
 
 static void run_f64(const void *state, const struct broadcast_run *r)
