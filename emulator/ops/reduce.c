@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "float_quads.h"
 #include "kernels.h"
 #include "parallel.h"
 #include "quant.h"
@@ -69,40 +70,48 @@ int reduce_infer(const struct op_call *c)
 }
 
 struct sum {
-	float real;
+	float real[ROW_PARTS];		/* beyond the first one: of MEAN and REDUCE_SUM only */
 	int64_t whole;
 };
+
+static bool is_sum(const struct op_call *c)
+{
+	return is_mean(c) || c->desc->op == NNPU_OP_REDUCE_SUM;
+}
 
 static struct sum first_value(enum nnpu_operation op)
 {
 	switch (op) {
 	case NNPU_OP_REDUCE_PROD:
-		return (struct sum){ 1.0f, 0 };
+		return (struct sum){ { 1.0f }, 0 };
 	case NNPU_OP_REDUCE_MAX:
-		return (struct sum){ -FLT_MAX, INT64_MIN };
+		return (struct sum){ { -FLT_MAX }, INT64_MIN };
 	case NNPU_OP_REDUCE_MIN:
-		return (struct sum){ FLT_MAX, INT64_MAX };
+		return (struct sum){ { FLT_MAX }, INT64_MAX };
 	case NNPU_OP_REDUCE_ALL:
-		return (struct sum){ 0.0f, 1 };
+		return (struct sum){ { 0.0f }, 1 };
 	default:
-		return (struct sum){ 0.0f, 0 };
+		return (struct sum){ { 0.0f }, 0 };
 	}
 }
 
-static void add_real(enum nnpu_operation op, struct sum *s, float v)
+/* Element @i of an output. */
+static void add_real(enum nnpu_operation op, struct sum *s, size_t i, float v)
 {
+	float *real = s->real;
+
 	switch (op) {
 	case NNPU_OP_REDUCE_PROD:
-		s->real *= v;
+		*real *= v;
 		break;
 	case NNPU_OP_REDUCE_MAX:
-		s->real = v > s->real || isnan(v) ? v : s->real;
+		*real = v > *real || isnan(v) ? v : *real;
 		break;
 	case NNPU_OP_REDUCE_MIN:
-		s->real = v < s->real || isnan(v) ? v : s->real;
+		*real = v < *real || isnan(v) ? v : *real;
 		break;
 	default:
-		s->real += v;
+		real[i % ROW_PARTS] += v;
 		break;
 	}
 }
@@ -134,7 +143,9 @@ static void store(const struct op_call *c, size_t i, const struct sum *s, size_t
 	int64_t v = s->whole;
 
 	if (out->type == NNPU_TYPE_TENSOR_FLOAT32) {
-		((float *)out->data)[i] = is_mean(c) ? s->real / (float)count : s->real;
+		float real = is_sum(c) ? row_total_of_parts(s->real, 1) : *s->real;
+
+		((float *)out->data)[i] = is_mean(c) ? real / (float)count : real;
 		return;
 	}
 	if (type_is_quant8(out->type)) {
@@ -148,8 +159,9 @@ static void store(const struct op_call *c, size_t i, const struct sum *s, size_t
 }
 
 /*
- * A call. Its parts share it. Elements are processed in order for each output; which outputs are
- * computed side by side depends on what lies in the last dimensions:
+ * A call. Its parts share it. Elements are processed in order for each output, those of sums of floats
+ * for each of its parts: see row_kernels.h. Which outputs are computed side by side depends on what
+ * lies in the last dimensions:
  *	RUN	outputs: @inner are adjacent, and so are the elements that they take next
  *	ROWS	elements: @inner of an output are adjacent, and the rows of @rows outputs are
  *	ANY	either; plain loops
@@ -205,10 +217,9 @@ static void take_last(struct loops *l)
 static void choose_form(struct reduction *r)
 {
 	struct nd_dim kept = last_of(&r->kept), reduced = last_of(&r->reduced);
-	enum nnpu_operation op = r->c->desc->op;
 	bool is_float = r->c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32;
 
-	if (kernels_plain() || (op != NNPU_OP_MEAN && op != NNPU_OP_REDUCE_SUM))
+	if (kernels_plain() || !is_sum(r->c))
 		return;
 	if (kept.in == 1) {
 		/* If an output's elements are not adjacent, those that a RUN takes next would be. */
@@ -256,7 +267,7 @@ static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, str
 		jump = 0;
 	for (size_t j = 0; j < r->reduced.total; j++) {
 		if (in->type == NNPU_TYPE_TENSOR_FLOAT32)
-			add_real(op, &s, ((const float *)in->data)[base]);
+			add_real(op, &s, j, ((const float *)in->data)[base]);
 		else if (in->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED)
 			add_whole(op, &s, ((const int8_t *)in->data)[base]);
 		else
@@ -272,14 +283,27 @@ static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, str
 /* Units of one call of a kernel, as op_pace() counts. */
 #define CALL_UNITS	(OP_PACE_UNITS / 8)
 
-/* Sums of floats as outputs [out, out + n). */
-static void store_sums(const struct reduction *r, size_t out, size_t n, const float *sums)
+/* Outputs [out, out + n) of floats, which are their sums so far. */
+static void finish_sums(const struct reduction *r, size_t out, size_t n)
 {
-	float *to = (float *)r->c->out[0]->data + out;
-
-	memcpy(to, sums, n * sizeof(*to));
 	if (is_mean(r->c))
-		r->k->fdivide(to, n, (float)r->count);
+		r->k->fdivide((float *)r->c->out[0]->data + out, n, (float)r->count);
+}
+
+/* Sums of which the parts are @n apart. */
+static void add_parts(const float *parts, size_t n, float *to)
+{
+	size_t i = 0;
+
+	for (; i + 4 <= n; i += 4) {
+		const float *p = parts + i;
+		float_quad low = *(const float_quad *)p + *(const float_quad *)(p + n);
+		float_quad high = *(const float_quad *)(p + 2 * n) + *(const float_quad *)(p + 3 * n);
+
+		*(float_quad *)(to + i) = low + high;
+	}
+	for (; i < n; i++)
+		to[i] = row_total_of_parts(parts + i, n);
 }
 
 /* Outputs [out, out + n) of floats, which are adjacent as their elements are. */
@@ -287,25 +311,27 @@ static int float_run(const struct reduction *r, ptrdiff_t base, size_t out, size
 		     struct op_pace *pace)
 {
 	size_t apart = r->step * sizeof(float) < OP_PACE_LINE ? 8 : OP_PACE_RUN_APART;
-	size_t units = n / 4 + apart, most = CALL_UNITS / units;
+	size_t units = n / 4 + apart, most = CALL_UNITS / units, done = 0;
 	const float *in = r->c->in[0]->data;
 	size_t index[NNPU_MAX_RANK] = { 0 };
-	float sums[BLOCK];
+	float parts[ROW_PARTS * BLOCK];
 
-	memset(sums, 0, n * sizeof(*sums));
+	memset(parts, 0, ROW_PARTS * n * sizeof(*parts));
 	for (size_t j = 0; j < r->reduced.total; j++) {
 		if (op_pace(pace, r->jump))
 			return OP_ABORTED;
-		for (size_t at = 0, steps; at < r->steps; at += steps) {
+		for (size_t at = 0, steps; at < r->steps; at += steps, done += steps) {
 			steps = r->steps - at < most ? r->steps - at : most;
-			r->k->add_rows(in + base + at * r->step, r->step, steps, n, sums);
+			r->k->sum_columns(in + base + at * r->step, r->step, steps, n,
+					  done % ROW_PARTS, parts, n);
 			if (op_pace(pace, steps * units))
 				return OP_ABORTED;
 		}
 		loops_step(&r->reduced, index, &base);
 	}
-	store_sums(r, out, n, sums);
-	return 0;
+	add_parts(parts, n, (float *)r->c->out[0]->data + out);
+	finish_sums(r, out, n);
+	return op_pace(pace, n) ? OP_ABORTED : 0;
 }
 
 /* The same for bytes. */
@@ -323,7 +349,7 @@ static int byte_run(const struct reduction *r, ptrdiff_t base, size_t out, size_
 			return OP_ABORTED;
 	}
 	for (size_t i = 0; i < n; i++)
-		store(r->c, out + i, &(struct sum){ 0, sums[i] }, r->count);
+		store(r->c, out + i, &(struct sum){ .whole = sums[i] }, r->count);
 	return op_pace(pace, n * 4) ? OP_ABORTED : 0;
 }
 
@@ -331,26 +357,27 @@ static int byte_run(const struct reduction *r, ptrdiff_t base, size_t out, size_
 static int float_rows(const struct reduction *r, ptrdiff_t base, size_t out, size_t n,
 		      struct op_pace *pace)
 {
-	/* Of one row, each element waits for the one before. */
-	size_t units = n / 8 + 1, most = CALL_UNITS / units / 4 * 4;
+	float parts[ROW_PARTS * BLOCK], *to = (float *)r->c->out[0]->data + out;
+	size_t units = n / 8 + 1, most = CALL_UNITS / units, done = 0;
 	const float *in = r->c->in[0]->data;
 	size_t index[NNPU_MAX_RANK] = { 0 };
-	float sums[BLOCK];
 
-	memset(sums, 0, n * sizeof(*sums));
+	memset(parts, 0, ROW_PARTS * n * sizeof(*parts));
 	for (size_t j = 0; j < r->reduced.total; j++) {
 		if (op_pace(pace, r->jump))
 			return OP_ABORTED;
-		for (size_t at = 0, length; at < r->inner; at += length) {
+		for (size_t at = 0, length; at < r->inner; at += length, done += length) {
 			length = r->inner - at < most ? r->inner - at : most;
-			r->k->sum_rows(in + base + at, r->inner, n, length, sums);
+			r->k->sum_rows(in + base + at, r->inner, n, length, done % ROW_PARTS, parts);
 			if (op_pace(pace, length * units + n))
 				return OP_ABORTED;
 		}
 		loops_step(&r->reduced, index, &base);
 	}
-	store_sums(r, out, n, sums);
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		to[i] = row_total_of_parts(parts + i * ROW_PARTS, 1);
+	finish_sums(r, out, n);
+	return op_pace(pace, n) ? OP_ABORTED : 0;
 }
 
 /* One output of rows of bytes. */
@@ -417,8 +444,7 @@ int reduce_execute(const struct op_call *c)
 	r.c = c;
 	r.k = kernels_rows();
 	r.form = ANY;
-	loops_over(c->in[0], ~mask, &r.kept);
-	loops_over(c->in[0], mask, &r.reduced);
+	loops_over(c->in[0], mask, &r.kept, &r.reduced);
 	r.count = r.reduced.total;
 	if (r.count)
 		choose_form(&r);
@@ -426,6 +452,8 @@ int reduce_execute(const struct op_call *c)
 	width = r.form == RUN ? r.inner : r.form == ROWS ? r.rows : 1;
 	r.blocks = (width - 1) / BLOCK + 1;
 	parts.items = r.kept.total * r.blocks;
+	if (parts.items == 1)
+		return execute_part(&r, 0, 1, &pace);
 	if (__builtin_mul_overflow(r.count, (width < BLOCK ? width : BLOCK) / 4 + 1, &parts.units))
 		parts.units = SIZE_MAX;
 	return op_run_parts(c, &parts, &pace);

@@ -38,30 +38,33 @@ void reduce_set_shape(const struct op_call *c, unsigned int mask, bool keep)
 	tensor_set_shape(c->out[0], rank, dims);
 }
 
+/* A dimension is inside of the others. */
+static void add_loop(struct loops *l, size_t n, ptrdiff_t stride)
+{
+	struct nd_dim *d = &l->dims[l->rank];
+
+	l->total *= n;
+	if (l->rank && d[-1].in == stride * (ptrdiff_t)n) {
+		d[-1].n *= n;
+		d[-1].in = stride;
+		return;
+	}
+	d->n = n;
+	d->in = stride;
+	l->rank++;
+}
+
 /* Only what is needed is written: to clear all of it takes longer than a small sum. */
-void loops_over(const struct tensor *t, unsigned int mask, struct loops *l)
+void loops_over(const struct tensor *t, unsigned int mask, struct loops *kept, struct loops *reduced)
 {
 	ptrdiff_t strides[NNPU_MAX_RANK];
-	struct nd_dim *last = NULL;
 
 	nd_strides(t, strides);
-	l->rank = 0;
-	l->total = 1;
-	for (unsigned int i = 0; i < t->rank; i++) {
-		size_t n = t->dims[i];
-
-		if (!(mask >> i & 1) || n == 1)
-			continue;
-		l->total *= n;
-		if (last && last->in == strides[i] * (ptrdiff_t)n) {
-			last->n *= n;
-			last->in = strides[i];
-			continue;
-		}
-		last = &l->dims[l->rank++];
-		last->n = n;
-		last->in = strides[i];
-	}
+	kept->rank = reduced->rank = 0;
+	kept->total = reduced->total = 1;
+	for (unsigned int i = 0; i < t->rank; i++)
+		if (t->dims[i] != 1)
+			add_loop(mask >> i & 1 ? reduced : kept, t->dims[i], strides[i]);
 }
 
 size_t loops_jump_units(const struct loops *l, size_t size)

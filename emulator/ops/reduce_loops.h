@@ -22,8 +22,8 @@ int reduced_dims(const struct op_call *c, unsigned int *mask);
 /* The shape of output 0: those of @mask are left out, or have size 1 if @keep. */
 void reduce_set_shape(const struct op_call *c, unsigned int mask, bool keep);
 
-/* Loops over the dimensions that are in @mask. */
-void loops_over(const struct tensor *t, unsigned int mask, struct loops *l);
+/* Loops over the dimensions that are not in @mask, and over those that are. */
+void loops_over(const struct tensor *t, unsigned int mask, struct loops *kept, struct loops *reduced);
 
 /*
  * What the jumps of the loops count for, with each of their steps, as op_pace() counts: those of the innermost loop

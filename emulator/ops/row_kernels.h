@@ -62,6 +62,12 @@ static inline float row_total(float *sums)
 	return sums[0];
 }
 
+/* The sum of those of sum_rows() or sum_columns(), which are @apart. */
+static inline float row_total_of_parts(const float *parts, size_t apart)
+{
+	return (parts[0] + parts[apart]) + (parts[2 * apart] + parts[3 * apart]);
+}
+
 /* No @y or @acc overlaps what is read, but for the same address. */
 struct row_kernels {
 	/* The largest of @max and x[]. A NaN is never larger. */
@@ -103,11 +109,21 @@ struct row_kernels {
 	void (*products)(const float *m, size_t stride, const float *x, size_t n, float *sums);
 
 	/*
-	 * Sums of a matrix of @rows of @n elements, which are @stride apart: sums[r] += m[r * stride + j]
-	 * in the order of j, and acc[j] += m[r * stride + j] in the order of r.
+	 * Of a matrix of @rows of @n elements, which are @stride apart: acc[j] += m[r * stride + j] in the
+	 * order of r.
 	 */
-	void (*sum_rows)(const float *m, size_t stride, size_t rows, size_t n, float *sums);
 	void (*add_rows)(const float *m, size_t stride, size_t rows, size_t n, float *acc);
+
+	/*
+	 * The same in ROW_PARTS sums for each row or column, so that an addition need not wait for the one
+	 * before; @first < ROW_PARTS is that of the first element:
+	 *	parts[r * ROW_PARTS + (first + j) % ROW_PARTS] += m[r * stride + j]
+	 *	parts[(first + r) % ROW_PARTS * apart + j] += m[r * stride + j]
+	 */
+	void (*sum_rows)(const float *m, size_t stride, size_t rows, size_t n, size_t first,
+			 float *parts);
+	void (*sum_columns)(const float *m, size_t stride, size_t rows, size_t n, size_t first,
+			    float *parts, size_t apart);
 
 	/* Sum of w[i] * (x[i] - zero); @n is at most ROW_BYTES, @zero a value of a byte. */
 	int32_t (*dot_bytes)(const int8_t *w, const int8_t *x, size_t n, int32_t zero);

@@ -604,8 +604,11 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	target static void fmax_row(const float *x, size_t n, float *acc) \
 	{ row_fmax(x, n, acc); } \
 	target static void sum_rows(const float *m, size_t stride, size_t rows, size_t n, \
-				    float *sums) \
-	{ row_sum_rows(m, stride, rows, n, sums); } \
+				    size_t first, float *parts) \
+	{ row_sum_rows(m, stride, rows, n, first, parts); } \
+	target static void sum_columns(const float *m, size_t stride, size_t rows, size_t n, \
+				       size_t first, float *parts, size_t apart) \
+	{ row_sum_columns(m, stride, rows, n, first, parts, apart); } \
 	target static void add_rows(const float *m, size_t stride, size_t rows, size_t n, \
 				    float *acc) \
 	{ row_add_rows(m, stride, rows, n, acc); } \
@@ -644,6 +647,7 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		.fmax = fmax_row, \
 		.fadd_squares = fadd_squares, \
 		.sum_rows = sum_rows, \
+		.sum_columns = sum_columns, \
 		.add_rows = add_rows, \
 		.max_bytes = max_bytes, \
 		.add_bytes = add_bytes, \

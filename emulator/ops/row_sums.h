@@ -1,164 +1,127 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums of the rows and of the columns of a matrix, which row_kernels_loops.h includes. Each sum
- * has the order of the elements; what is side by side is several of them.
+ * Sums of the rows and of the columns of a matrix, which row_kernels_loops.h includes: what is side by
+ * side are the ROW_PARTS sums of a row or column, or several of them.
  *
  * ROW_WIDTH is how many floats a vector of the variant holds: 4, 8 or 16.
  */
 #ifndef NNPU_EMU_ROW_SUMS_H
 #define NNPU_EMU_ROW_SUMS_H
 
-#include <stdbool.h>
-#include <string.h>
-
-#include "float_columns.h"
+#include "float_quads.h"
 
 /* At any address of a float. */
 typedef float row_vector __attribute__((vector_size(ROW_WIDTH * sizeof(float)), aligned(4)));
 
-/* Columns of rows as vectors: so many rows, and as many columns at once. */
-#if ROW_WIDTH == 16
-typedef float_line row_lanes;
-#define ROW_COLUMNS	8u
-#define row_lane_columns	float_line_columns
-#define row_lane_order	float_line_order
-#else
-#if ROW_WIDTH == 8
-typedef float_octet row_lanes;
-#define row_lane_columns	float_octet_columns
-#else
-typedef float_quad row_lanes;
-#define row_lane_columns	float_quad_columns
-#endif
-#define ROW_COLUMNS	4u
-#define row_lane_order(v)	((void)(v))
-#endif
-#define ROW_LANES	(sizeof(row_lanes) / sizeof(float))
+_Static_assert(ROW_PARTS * sizeof(float) == sizeof(float_quad), "a vector has the parts of a row");
 
-/* Vectors that are summed side by side, for a sum waits for the one before. */
-#if ROW_WIDTH == 4
-#define ROW_VECTORS	4u
-#else
-#define ROW_VECTORS	2u
-#endif
-
-/*
- * @vectors of rows from @m on; and four rows from @last on, @has_last. Both numbers are known where
- * this is called.
- */
+/* @count rows from @m on, whose number is known where this is called. @first is less than ROW_PARTS. */
 static inline __attribute__((always_inline, unused)) void
-row_sum_group(const unsigned int vectors, const float *m, float *sums, const bool has_last,
-	      const float *last, float *last_sums, size_t stride, size_t n)
+row_sum_group(const unsigned int count, const float *m, size_t stride, size_t n, size_t first,
+	      float *parts)
 {
-	row_lanes lanes[ROW_VECTORS];
-	float_quad quad;
+	size_t i = 0, head = (ROW_PARTS - first) % ROW_PARTS;
+	float_quad sums[4];
+
+	for (; i < head && i < n; i++)
+		for (unsigned int r = 0; r < count; r++)
+			parts[r * ROW_PARTS + first + i] += m[r * stride + i];
+	for (unsigned int r = 0; r < count; r++)
+		sums[r] = *(const float_quad *)(parts + r * ROW_PARTS);
+	for (; i + ROW_PARTS <= n; i += ROW_PARTS)
+		for (unsigned int r = 0; r < count; r++)
+			sums[r] += *(const float_quad *)(m + r * stride + i);
+	for (unsigned int r = 0; r < count; r++)
+		*(float_quad *)(parts + r * ROW_PARTS) = sums[r];
+	for (unsigned int k = 0; i < n; i++, k++)
+		for (unsigned int r = 0; r < count; r++)
+			parts[r * ROW_PARTS + k] += m[r * stride + i];
+}
+
+static inline __attribute__((always_inline, unused)) void
+row_sum_rows(const float *m, size_t stride, size_t rows, size_t n, size_t first, float *parts)
+{
+	for (; rows >= 4; rows -= 4, m += 4 * stride, parts += 4 * ROW_PARTS)
+		row_sum_group(4, m, stride, n, first, parts);
+	for (; rows; rows--, m += stride, parts += ROW_PARTS)
+		row_sum_group(1, m, stride, n, first, parts);
+}
+
+/* What has @count vectors of neighbouring columns: rows @r, @r + ROW_PARTS and so on are added to @parts[@r]. */
+static inline __attribute__((always_inline, unused)) void
+row_sum_vectors(const float *x, size_t stride, size_t rows, const unsigned int count,
+		float *const *parts, size_t at)
+{
+	row_vector v[ROW_PARTS][2];
+	size_t r = 0;
+
+	for (unsigned int k = 0; k < ROW_PARTS; k++)
+		for (unsigned int j = 0; j < count; j++)
+			v[k][j] = *(const row_vector *)(parts[k] + at + j * ROW_WIDTH);
+	for (; r + ROW_PARTS <= rows; r += ROW_PARTS)
+		for (unsigned int k = 0; k < ROW_PARTS; k++)
+			for (unsigned int j = 0; j < count; j++)
+				v[k][j] += *(const row_vector *)(x + (r + k) * stride + j * ROW_WIDTH);
+	for (unsigned int k = 0; k < ROW_PARTS - 1 && r + k < rows; k++)
+		for (unsigned int j = 0; j < count; j++)
+			v[k][j] += *(const row_vector *)(x + (r + k) * stride + j * ROW_WIDTH);
+	for (unsigned int k = 0; k < ROW_PARTS; k++)
+		for (unsigned int j = 0; j < count; j++)
+			*(row_vector *)(parts[k] + at + j * ROW_WIDTH) = v[k][j];
+}
+
+/* The same for four columns, and for one. */
+static inline __attribute__((always_inline, unused)) void
+row_sum_quad(const float *x, size_t stride, size_t rows, float *const *parts, size_t at)
+{
+	float_quad v[ROW_PARTS];
+	size_t r = 0;
+
+	for (unsigned int k = 0; k < ROW_PARTS; k++)
+		v[k] = *(const float_quad *)(parts[k] + at);
+	for (; r + ROW_PARTS <= rows; r += ROW_PARTS)
+		for (unsigned int k = 0; k < ROW_PARTS; k++)
+			v[k] += *(const float_quad *)(x + (r + k) * stride);
+	for (unsigned int k = 0; k < ROW_PARTS - 1 && r + k < rows; k++)
+		v[k] += *(const float_quad *)(x + (r + k) * stride);
+	for (unsigned int k = 0; k < ROW_PARTS; k++)
+		*(float_quad *)(parts[k] + at) = v[k];
+}
+
+static inline __attribute__((always_inline, unused)) void
+row_sum_column(const float *x, size_t stride, size_t rows, float *const *parts, size_t at)
+{
+	float v[ROW_PARTS];
+	size_t r = 0;
+
+	for (unsigned int k = 0; k < ROW_PARTS; k++)
+		v[k] = parts[k][at];
+	for (; r + ROW_PARTS <= rows; r += ROW_PARTS)
+		for (unsigned int k = 0; k < ROW_PARTS; k++)
+			v[k] += x[(r + k) * stride];
+	for (unsigned int k = 0; k < ROW_PARTS - 1 && r + k < rows; k++)
+		v[k] += x[(r + k) * stride];
+	for (unsigned int k = 0; k < ROW_PARTS; k++)
+		parts[k][at] = v[k];
+}
+
+static inline __attribute__((always_inline, unused)) void
+row_sum_columns(const float *x, size_t stride, size_t rows, size_t n, size_t first, float *parts,
+		size_t apart)
+{
+	float *to[ROW_PARTS];
 	size_t i = 0;
 
-	for (unsigned int v = 0; v < vectors; v++) {
-		lanes[v] = *(const row_lanes *)(sums + v * ROW_LANES);
-		row_lane_order(&lanes[v]);
-	}
-	if (has_last)
-		quad = *(const float_quad *)last_sums;
-	for (; i + ROW_COLUMNS <= n; i += ROW_COLUMNS) {
-		for (unsigned int v = 0; v < vectors; v++) {
-			row_lanes columns[ROW_COLUMNS];
-
-			row_lane_columns(m + v * ROW_LANES * stride + i, stride, columns);
-			for (unsigned int j = 0; j < ROW_COLUMNS; j++)
-				lanes[v] += columns[j];
-		}
-		for (unsigned int at = 0; has_last && at < ROW_COLUMNS; at += 4) {
-			float_quad columns[4];
-
-			float_quad_columns(last + i + at, stride, columns);
-			for (unsigned int j = 0; j < 4; j++)
-				quad += columns[j];
-		}
-	}
-	for (unsigned int v = 0; v < vectors; v++) {
-		row_lane_order(&lanes[v]);
-		*(row_lanes *)(sums + v * ROW_LANES) = lanes[v];
-	}
-	if (has_last)
-		*(float_quad *)last_sums = quad;
-	for (; i < n; i++) {
-		for (unsigned int r = 0; r < vectors * ROW_LANES; r++)
-			sums[r] += m[r * stride + i];
-		for (unsigned int r = 0; has_last && r < 4; r++)
-			last_sums[r] += last[r * stride + i];
-	}
-}
-
-/*
- * The same with the last four of @rows. Of these, the first @before are summed by others, and do
- * not count.
- */
-static inline __attribute__((always_inline, unused)) void
-row_sum_last(const unsigned int vectors, const float *m, float *sums, size_t row, size_t rows,
-	     size_t before, size_t stride, size_t n)
-{
-	float last[4];
-
-	memcpy(last, sums + rows - 4, sizeof(last));
-	row_sum_group(vectors, m + row * stride, sums + row, true, m + (rows - 4) * stride, last,
-		      stride, n);
-	for (size_t i = before; i < 4; i++)
-		sums[rows - 4 + i] = last[i];
-}
-
-/* As many groups as there are, the last one with up to four rows behind it. The row that is next. */
-static inline __attribute__((always_inline, unused)) size_t
-row_sum_groups(const unsigned int vectors, const float *m, float *sums, size_t row, size_t rows,
-	       size_t stride, size_t n)
-{
-	const size_t group = vectors * ROW_LANES;
-
-	for (; rows - row > group + 4 || rows - row == group; row += group)
-		row_sum_group(vectors, m + row * stride, sums + row, false, NULL, NULL, stride, n);
-	if (rows - row < group)
-		return row;
-	row_sum_last(vectors, m, sums, row, rows, 4 - (rows - row - group), stride, n);
-	return rows;
-}
-
-/* One row to three. */
-static inline __attribute__((always_inline, unused)) void
-row_sum_few(const float *m, size_t stride, size_t rows, size_t n, float *sums)
-{
-	/* What is not there is what was before. */
-	const float *second = m + (rows > 1 ? stride : 0), *third = second + (rows > 2 ? stride : 0);
-	float a = sums[0], b = rows > 1 ? sums[1] : 0, c = rows > 2 ? sums[2] : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		a += m[i];
-		b += second[i];
-		c += third[i];
-	}
-	sums[0] = a;
-	if (rows > 1)
-		sums[1] = b;
-	if (rows > 2)
-		sums[2] = c;
-}
-
-static inline __attribute__((always_inline, unused)) void
-row_sum_rows(const float *m, size_t stride, size_t rows, size_t n, float *sums)
-{
-	size_t row;
-
-	if (rows < 4) {
-		if (rows)
-			row_sum_few(m, stride, rows, n, sums);
-		return;
-	}
-	row = row_sum_groups(ROW_VECTORS, m, sums, 0, rows, stride, n);
-	row = row_sum_groups(1, m, sums, row, rows, stride, n);
-	/* By fours; with vectors of four, it is the last ones only. */
-	for (; rows - row >= 4; row += 4)
-		row_sum_group(0, NULL, NULL, true, m + row * stride, sums + row, stride, n);
-	if (row < rows)
-		row_sum_last(0, m, sums, 0, rows, 4 - (rows - row), stride, n);
+	for (unsigned int k = 0; k < ROW_PARTS; k++)
+		to[k] = parts + (first + k) % ROW_PARTS * apart;
+	for (; i + 2 * ROW_WIDTH <= n; i += 2 * ROW_WIDTH)
+		row_sum_vectors(x + i, stride, rows, 2, to, i);
+	for (; i + ROW_WIDTH <= n; i += ROW_WIDTH)
+		row_sum_vectors(x + i, stride, rows, 1, to, i);
+	for (; i + 4 <= n; i += 4)
+		row_sum_quad(x + i, stride, rows, to, i);
+	for (; i < n; i++)
+		row_sum_column(x + i, stride, rows, to, i);
 }
 
 /* @count vectors of neighbouring columns, which do not wait for one another. */

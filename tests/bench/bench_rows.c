@@ -120,7 +120,14 @@ static void sum_rows(const struct row_kernels *k, size_t n)
 {
 	size_t row = n == N ? 64 : 7;
 
-	k->sum_rows(x, row, n == N ? 97 : 3, row, y);
+	k->sum_rows(x, row, n == N ? 97 : 3, row, 0, y);
+}
+
+static void sum_columns(const struct row_kernels *k, size_t n)
+{
+	size_t row = n == N ? 64 : 7;
+
+	k->sum_columns(x, row, n / row, row, 0, y, row);
 }
 
 static void add_rows(const struct row_kernels *k, size_t n)
@@ -177,7 +184,8 @@ static const struct {
 	{ "fdivide", fdivide }, { "logistic", logistic },
 	{ "tanh", hyperbolic }, { "products", products }, { "dot_bytes", dot_bytes },
 	{ "arithmetic", arithmetic }, { "columns", columns }, { "fmax", fmax_row },
-	{ "sum_rows", sum_rows }, { "add_rows", add_rows }, { "max_bytes", max_bytes },
+	{ "sum_rows", sum_rows }, { "sum_columns", sum_columns }, { "add_rows", add_rows },
+	{ "max_bytes", max_bytes },
 	{ "add_bytes", add_bytes }, { "sum_bytes", sum_bytes }, { "divide", divide },
 	{ "fbetween", fbetween }, { "between", between },
 };

@@ -192,23 +192,30 @@ static bool halves(const struct row_kernels *k, const struct data *d)
 /* Sums of rows and of columns, of any number of either; nothing behind them is written. */
 static bool matrix_sums(const struct row_kernels *k, const struct data *d)
 {
+	enum { PARTS = ROW_PARTS * MOST };
 	size_t limit = ROWS * MOST, n = (size_t)(pick(0, 2) ? pick(0, 25) : pick(0, MOST - 1));
 	size_t stride = n + (size_t)pick(0, 9), most = stride ? (limit - n) / stride : MOST - 1;
 	size_t rows = (size_t)pick(0, (int)(most < MOST ? most : MOST - 1));
-	float expected[2][MOST], sums[2][MOST];
+	size_t first = (size_t)pick(0, ROW_PARTS - 1), apart = n + (size_t)pick(0, 1);
+	float expected[3][PARTS], sums[3][PARTS];
 
-	memcpy(expected[0], d->y, sizeof(d->y));
-	memcpy(expected[1], d->y, sizeof(d->y));
+	for (unsigned int i = 0; i < 3 * PARTS; i++)
+		expected[i / PARTS][i % PARTS] = d->y[i % MOST];
 	memcpy(sums, expected, sizeof(sums));
 	for (size_t r = 0; r < rows; r++) {
 		for (size_t j = 0; j < n; j++) {
-			expected[0][r] += d->x[r * stride + j];
-			expected[1][j] += d->x[r * stride + j];
+			float v = d->x[r * stride + j];
+
+			expected[0][j] += v;
+			expected[1][ROW_PARTS * r + (first + j) % ROW_PARTS] += v;
+			expected[2][(first + r) % ROW_PARTS * apart + j] += v;
 		}
 	}
-	k->sum_rows(d->x, stride, rows, n, sums[0]);
-	k->add_rows(d->x, stride, rows, n, sums[1]);
-	return same(expected[0], sums[0], MOST) && same(expected[1], sums[1], MOST);
+	k->add_rows(d->x, stride, rows, n, sums[0]);
+	k->sum_rows(d->x, stride, rows, n, first, sums[1]);
+	k->sum_columns(d->x, stride, rows, n, first, sums[2], apart);
+	return same(expected[0], sums[0], PARTS) && same(expected[1], sums[1], PARTS) &&
+	       same(expected[2], sums[2], PARTS);
 }
 
 static bool byte_loops(const struct row_kernels *k, const struct data *d)

@@ -238,8 +238,7 @@ int tflite_reduce_execute(const struct op_call *c)
 
 	if (reduced_dims(c, &mask))
 		return -1;
-	loops_over(in, ~mask, &kept);
-	loops_over(in, mask, &reduced);
+	loops_over(in, mask, &kept, &reduced);
 	r.count = reduced.total;
 	/* How far the elements of an output are apart, most of them. */
 	if (elements && reduced.rank)
