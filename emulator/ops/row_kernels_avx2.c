@@ -2,16 +2,32 @@
 /* The loops of row_kernels.h with AVX2. */
 #define ROW_WIDTH	8
 #define ROW_DOT_VALUES	dot_in_bytes
+#define ROW_REST	load_rest
+#define ROW_STORE_REST	store_rest
+#define ROW_TARGET	AVX2
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 #include <string.h>
 
+#include "avx2_some.h"
 #include "row_kernels.h"
+#include "row_sums.h"
 
 #define AVX2	__attribute__((target("avx2")))
 #define INLINE	static inline __attribute__((always_inline)) AVX2
+
+/* row_rest() and row_store_rest(), not by way of memory. */
+INLINE void load_rest(const float *x, size_t n, float fill, row_vector *v)
+{
+	*v = (row_vector)avx2_load_some(x + n / 8 * 8, n % 8, _mm256_set1_ps(fill));
+}
+
+INLINE void store_rest(const row_vector *v, size_t n, float *y)
+{
+	avx2_store_some(y + n / 8 * 8, n % 8, (__m256)*v);
+}
 
 /* Bytes of a vector, and vectors between two sums of 16 bits that are widened: 64 * 256 fits. */
 #define BYTES	32u

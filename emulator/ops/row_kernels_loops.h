@@ -2,7 +2,8 @@
 /*
  * The loops of row_kernels.h. A source file of a variant defines ROW_WIDTH, the floats of a vector,
  * includes this and then writes ROW_KERNELS(), which makes its table of them; compilers inline the
- * loops there, and vectorize them for the instruction set of the variant.
+ * loops there, and vectorize them for the instruction set of the variant. It may have its own
+ * ROW_DOT_VALUES(), and ROW_REST() with ROW_STORE_REST(), of functions with the attributes ROW_TARGET.
  *
  * Every variant does the same steps with each element, and sums in the same order. No step is
  * contracted with another one. So all of them give the same bytes.
@@ -20,7 +21,10 @@
 #include "row_kernels.h"
 #include "row_sums.h"
 
-#define ROW_INLINE	static inline __attribute__((always_inline, unused))
+#ifndef ROW_TARGET
+#define ROW_TARGET
+#endif
+#define ROW_INLINE	static inline __attribute__((always_inline, unused)) ROW_TARGET
 
 /* Of the elements of a vector; ROW_INLINE is for them, too. */
 #include "row_functions.h"
@@ -39,6 +43,7 @@ typedef int32_t row_mask __attribute__((vector_size(4 * sizeof(int32_t)), aligne
 #define ROW_NO_OVERLAP	_Pragma("GCC ivdep")
 #endif
 
+#ifndef ROW_REST
 /* The elements of a row that fill no vector, as the first ones of one, with @fill behind them. */
 ROW_INLINE void row_rest(const float *x, size_t n, float fill, row_vector *v)
 {
@@ -59,6 +64,9 @@ ROW_INLINE void row_store_rest(const row_vector *v, size_t n, float *y)
 	for (size_t j = 0; j < n % ROW_WIDTH; j++)
 		y[n / ROW_WIDTH * ROW_WIDTH + j] = values[j];
 }
+#define ROW_REST	row_rest
+#define ROW_STORE_REST	row_store_rest
+#endif
 
 /* y[i] = @function of x[i]; both may be the same row. */
 #define ROW_MAP(x, n, y, function) do { \
@@ -70,9 +78,9 @@ ROW_INLINE void row_store_rest(const row_vector *v, size_t n, float *y)
 		*(row_vector *)((y) + j) = v; \
 	} \
 	if ((n) % ROW_WIDTH) { \
-		row_rest(x, n, 0.0f, &v); \
+		ROW_REST(x, n, 0.0f, &v); \
 		function(&v); \
-		row_store_rest(&v, n, y); \
+		ROW_STORE_REST(&v, n, y); \
 	} \
 } while (0)
 
@@ -114,52 +122,8 @@ ROW_INLINE float row_largest(const float *restrict x, size_t n, float max)
 	return max;
 }
 
-/* Sums of every ROW_SUMS-th element. */
-struct row_lanes {
-	row_vector v[ROW_SUMS / ROW_WIDTH];
-};
-
-/* y[i] = e^((x[i] - max) * beta), and their sums; elements count from @lanes->v[0] on. */
-ROW_INLINE void row_exp_sums(const float *x, size_t n, float max, float beta, float *y,
-			     struct row_lanes *lanes, row_vector *last)
-{
-	row_vector v;
-	size_t i = 0;
-
-	/* What is missing counts for nothing. */
-	row_rest(x, n, -INFINITY, last);
-	*last = (*last - max) * beta;
-	row_exp_of_negative(last);
-	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
-		for (unsigned int j = 0; j < ROW_SUMS / ROW_WIDTH; j++) {
-			v = (*(const row_vector *)(x + i + j * ROW_WIDTH) - max) * beta;
-			row_exp_of_negative(&v);
-			*(row_vector *)(y + i + j * ROW_WIDTH) = v;
-			lanes->v[j] += v;
-		}
-	}
-	for (unsigned int j = 0; j < ROW_SUMS / ROW_WIDTH; j++, i += ROW_WIDTH) {
-		if (i + ROW_WIDTH > n) {
-			lanes->v[j] += *last;
-			break;
-		}
-		v = (*(const row_vector *)(x + i) - max) * beta;
-		row_exp_of_negative(&v);
-		*(row_vector *)(y + i) = v;
-		lanes->v[j] += v;
-	}
-}
-
-ROW_INLINE void row_exps(const float *x, size_t n, float max, float beta, float *y, float *sums)
-{
-	struct row_lanes lanes;
-	row_vector last;
-
-	memcpy(&lanes, sums, sizeof(lanes));
-	row_exp_sums(x, n, max, beta, y, &lanes, &last);
-	row_store_rest(&last, n, y);
-	memcpy(sums, &lanes, sizeof(lanes));
-}
+/* With what is defined above. */
+#include "row_softmax.h"
 
 /*
  * half_to_float(), without conditions, and with numbers of 32 bits all along. What is infinite or a
@@ -184,30 +148,6 @@ ROW_INLINE void row_fdivide(float *restrict y, size_t n, float by)
 {
 	for (size_t i = 0; i < n; i++)
 		y[i] /= by;
-}
-
-ROW_INLINE void row_softmax_of(const float *x, size_t n, float beta, float *y)
-{
-	struct row_lanes lanes = { 0 };
-	float_quad quads[ROW_QUADS];
-	row_vector last;
-	float sum;
-
-	row_exp_sums(x, n, row_largest(x, n, -FLT_MAX), beta, y, &lanes, &last);
-	memcpy(quads, &lanes, sizeof(quads));
-	/* In the order of row_total(). */
-	quads[0] = (quads[0] + quads[2]) + (quads[1] + quads[3]);
-	sum = (quads[0][0] + quads[0][2]) + (quads[0][1] + quads[0][3]);
-	for (size_t i = 0; i + ROW_WIDTH <= n; i += ROW_WIDTH)
-		*(row_vector *)(y + i) /= sum;
-	last /= sum;
-	row_store_rest(&last, n, y);
-}
-
-ROW_INLINE void row_softmax(const float *x, size_t rows, size_t n, float beta, float *y)
-{
-	for (size_t row = 0; row < rows; row++, x += n, y += n)
-		row_softmax_of(x, n, beta, y);
 }
 
 ROW_INLINE void row_logistics(const float *x, size_t n, float *y)

@@ -337,17 +337,28 @@ static void fill_own(struct op_pace *pace, const struct softmax_call *s, struct 
 			     s->rows.inner, own);
 }
 
-/* Rows [first, end) of floats, each short and one behind the other. */
-static int short_rows(const struct softmax_call *s, size_t first, size_t end, struct op_pace *pace)
+/* Are these rows of floats, each short and one behind the other? */
+static bool is_short(const struct softmax_call *s)
 {
-	size_t n = s->rows.size, units = n * 6 + 64, most = OP_PACE_UNITS / 4 / units;
+	return !s->table && s->rows.inner == 1 && s->rows.size <= SHORT;
+}
+
+/* Some of them. */
+static void short_rows(const struct softmax_call *s, size_t first, size_t count)
+{
+	size_t at = first * s->rows.size;
+
+	s->k->softmax((const float *)s->c->in[0]->data + at, count, s->rows.size, s->beta,
+		      (float *)s->c->out[0]->data + at);
+}
+
+static int short_part(const struct softmax_call *s, size_t first, size_t end, struct op_pace *pace)
+{
+	size_t units = s->rows.size * 6 + 64, most = OP_PACE_UNITS / 4 / units;
 
 	for (size_t i = first, count; i < end; i += count) {
-		size_t at = row_start(&s->rows, i);
-
 		count = end - i < most ? end - i : most;
-		s->k->softmax((const float *)s->c->in[0]->data + at, count, n, s->beta,
-			      (float *)s->c->out[0]->data + at);
+		short_rows(s, i, count);
 		if (op_pace(pace, count * units))
 			return OP_ABORTED;
 	}
@@ -360,8 +371,8 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	const struct tensor *in = s->c->in[0], *out = s->c->out[0];
 	uint8_t flip = flip_of(in);
 
-	if (!s->table && s->rows.inner == 1 && s->rows.size <= SHORT)
-		return short_rows(s, first, end, pace);
+	if (is_short(s))
+		return short_part(s, first, end, pace);
 	for (size_t i = first; i < end; i++) {
 		size_t at = row_start(&s->rows, i);
 
@@ -381,26 +392,48 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	return 0;
 }
 
+/* All rows, by threads if there are some. */
+static int execute_parts(const struct softmax_call *s, struct op_pace *pace)
+{
+	struct op_parts parts = {
+		.compute = execute_part, .work = s, .items = s->rows.outer * s->rows.inner,
+	};
+
+	if (__builtin_mul_overflow(s->rows.size, (size_t)4, &parts.units))
+		parts.units = SIZE_MAX;
+	return op_run_parts(s->c, &parts, pace);
+}
+
+static __attribute__((noinline)) int execute_quant(struct softmax_call *s)
+{
+	struct op_pace pace = { .progress = s->c->progress };
+	struct softmax_table own;
+
+	s->table = s->c->prepared;
+	if (!s->table) {
+		fill_own(&pace, s, &own);
+		s->table = &own;
+	}
+	return execute_parts(s, &pace);
+}
+
+/* Elements that take too little time for a point, or for another thread. */
+#define FEW_FLOATS	1024u
+
 int softmax_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
 	struct softmax_call call = { .c = c, .k = kernels_rows() };
-	struct op_parts parts = { .compute = execute_part, .work = &call };
-	struct softmax_table own;
 
 	if (parameters(c, &call.beta, &call.rows))
 		return -1;
 	if (c->out[0]->bytes == 0)
 		return 0;
-	if (type_is_quant8(c->in[0]->type)) {
-		call.table = c->prepared;
-		if (!call.table) {
-			fill_own(&pace, &call, &own);
-			call.table = &own;
-		}
+	if (type_is_quant8(c->in[0]->type))
+		return execute_quant(&call);
+	if (c->out[0]->bytes <= FEW_FLOATS * sizeof(float) && is_short(&call)) {
+		short_rows(&call, 0, call.rows.outer);
+		return 0;
 	}
-	parts.items = call.rows.outer * call.rows.inner;
-	if (__builtin_mul_overflow(call.rows.size, (size_t)4, &parts.units))
-		parts.units = SIZE_MAX;
-	return op_run_parts(c, &parts, &pace);
+	return execute_parts(&call, &pace);
 }
