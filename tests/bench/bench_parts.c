@@ -4,10 +4,12 @@
  *
  * The device computes the model with every tensor as an output. These values are the inputs of
  * XNNPACK's operators, and what its results are compared with. Then the operations that both
- * have are timed one by one, both sides in turns.
+ * have are timed one by one, both sides in turns on one CPU.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -491,18 +493,49 @@ static int measure_parts(const struct nntflite_model *model, double seconds, boo
 	return ret;
 }
 
-int parts_measure(const struct nntflite_model *model, void *const *inputs, double seconds,
-		  bool by_layer, struct parts *parts, struct error *err)
+/*
+ * This thread, and those that it starts, on one CPU from now on; @before: where they were. An operation may take
+ * fewer nanoseconds than two CPUs differ by, whose clocks change by themselves.
+ */
+static int use_one_cpu(cpu_set_t *before, struct error *err)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	if (cpu >= 0 && cpu < CPU_SETSIZE)
+		CPU_SET(cpu, &one);
+	if (sched_getaffinity(0, sizeof(*before), before) || sched_setaffinity(0, sizeof(one), &one))
+		return fail(err, "cannot stay on one CPU: %s", strerror(errno));
+	return 0;
+}
+
+static int measure_on_this_cpu(const struct nntflite_model *model, void *const *inputs, double seconds,
+			       bool by_layer, struct parts *parts, struct error *err)
 {
 	struct run traced = { 0 }, timed = { 0 };
 	int ret = -1;
 
-	memset(parts, 0, sizeof(*parts));
 	if (!run_open(&traced, model, inputs, true, err) && !run_first(&traced, err) &&
 	    !run_open(&timed, model, inputs, false, err) && !run_first(&timed, err) &&
 	    !compare_with_plain(model, inputs, &timed, parts, err))
 		ret = measure_parts(model, seconds, by_layer, &traced, &timed, parts, err);
 	run_close(&traced);
 	run_close(&timed);
+	return ret;
+}
+
+int parts_measure(const struct nntflite_model *model, void *const *inputs, double seconds,
+		  bool by_layer, struct parts *parts, struct error *err)
+{
+	cpu_set_t before;
+	int ret;
+
+	memset(parts, 0, sizeof(*parts));
+	/* The threads of a device start when it is opened. */
+	if (use_one_cpu(&before, err))
+		return -1;
+	ret = measure_on_this_cpu(model, inputs, seconds, by_layer, parts, err);
+	sched_setaffinity(0, sizeof(before), &before);
 	return ret;
 }
