@@ -29,17 +29,16 @@ INLINE void store_rest(const row_vector *v, size_t n, float *y)
 	avx2_store_some(y + n / 8 * 8, n % 8, (__m256)*v);
 }
 
-/* Bytes of a vector, and vectors between two sums of 16 bits that are widened: 64 * 256 fits. */
+/* Bytes of a vector, and vectors whose sums times 256 have 32 bits: |input| < 256, |weight| <= 128. */
 #define BYTES	32u
-#define VECTORS	64u
+#define VECTORS	127u
 
 /*
- * Sums of a row. Products of bytes of inputs and weights would not fit 16 bits in pairs: so an input is
- * 2 * half + bit. What is left is the product of the zero point and the sum of the weights.
+ * Sums of a row. Of each 16 bits of weights, the upper byte is shifted down, the lower one up: that takes
+ * one step each, and the sums of the lower ones are 256 times what they are.
  */
 struct dot {
-	__m256i halves;			/* of 32 bits */
-	__m256i bits, weights;		/* of 16 bits */
+	__m256i upper, lower;		/* of 32 bits */
 };
 
 INLINE __m256i load_bytes(const uint8_t *p)
@@ -47,21 +46,20 @@ INLINE __m256i load_bytes(const uint8_t *p)
 	return _mm256_loadu_si256((const __m256i *)p);
 }
 
-/* @rows: known where this is called. @mask: of the bytes that count. */
-INLINE void dot_vector(const unsigned int rows, __m256i x, const uint8_t *const *w, size_t at,
-		       __m256i flips, __m256i mask, struct dot *d)
+/* What the bytes at @at of @rows rows add, with those of the inputs flipped. @mask: of those that count. */
+INLINE void dot_vector(const unsigned int rows, __m256i x, __m256i zeros, const uint8_t *const *w,
+		       size_t at, __m256i flips, __m256i mask, struct dot *d)
 {
-	const __m256i ones = _mm256_set1_epi8(1), pairs = _mm256_set1_epi16(1);
-	__m256i half = _mm256_and_si256(_mm256_srli_epi16(x, 1), _mm256_set1_epi8(0x7f));
-	__m256i bit = _mm256_and_si256(x, ones);
+	__m256i lower = _mm256_sub_epi16(_mm256_and_si256(x, _mm256_set1_epi16(0xff)), zeros);
+	__m256i upper = _mm256_sub_epi16(_mm256_srli_epi16(x, 8), zeros);
 
 	for (unsigned int r = 0; r < rows; r++) {
 		__m256i b = _mm256_and_si256(_mm256_xor_si256(load_bytes(w[r] + at), flips), mask);
-		__m256i products = _mm256_maddubs_epi16(half, b);
 
-		d[r].halves = _mm256_add_epi32(d[r].halves, _mm256_madd_epi16(products, pairs));
-		d[r].bits = _mm256_add_epi16(d[r].bits, _mm256_maddubs_epi16(bit, b));
-		d[r].weights = _mm256_add_epi16(d[r].weights, _mm256_maddubs_epi16(ones, b));
+		d[r].lower = _mm256_add_epi32(d[r].lower,
+					      _mm256_madd_epi16(lower, _mm256_slli_epi16(b, 8)));
+		d[r].upper = _mm256_add_epi32(d[r].upper,
+					      _mm256_madd_epi16(upper, _mm256_srai_epi16(b, 8)));
 	}
 }
 
@@ -75,32 +73,43 @@ INLINE int32_t sum_of_words(__m256i v)
 }
 
 /* At least BYTES inputs: the last vector has some of those before, which do not count. */
-INLINE void dot_rows(const unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
-		     const uint8_t *const *w, uint8_t flip, size_t n, int32_t *sums)
+INLINE void dot_rows(const unsigned int rows, const bool flip, const uint8_t *x, uint8_t x_flip, int16_t zero,
+		     const uint8_t *const *w, size_t n, int32_t *sums)
 {
-	const __m256i x_flips = _mm256_set1_epi8((char)x_flip), flips = _mm256_set1_epi8((char)flip);
-	const __m256i all = _mm256_set1_epi8(-1), pairs = _mm256_set1_epi16(1);
+	const __m256i x_flips = _mm256_set1_epi8((char)x_flip), zeros = _mm256_set1_epi16(zero);
+	const __m256i flips = _mm256_set1_epi8(flip ? (char)0x80 : 0), all = _mm256_set1_epi8(-1);
 	uint8_t masks[2 * BYTES];
-	struct dot d[2];
+	struct dot d[ROW_UNITS];
 
 	memset(masks, 0, BYTES);
 	memset(masks + BYTES, 0xff, BYTES);
 	for (unsigned int r = 0; r < rows; r++)
-		sums[r] = 0;
+		d[r].upper = _mm256_setzero_si256();
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + VECTORS * BYTES < n ? i + VECTORS * BYTES : n;
 		for (unsigned int r = 0; r < rows; r++)
-			d[r].halves = d[r].bits = d[r].weights = _mm256_setzero_si256();
+			d[r].lower = _mm256_setzero_si256();
 		for (; i + BYTES <= end; i += BYTES)
-			dot_vector(rows, _mm256_xor_si256(load_bytes(x + i), x_flips), w, i, flips, all, d);
+			dot_vector(rows, _mm256_xor_si256(load_bytes(x + i), x_flips), zeros, w, i,
+				   flips, all, d);
 		if (i < end)
-			dot_vector(rows, _mm256_xor_si256(load_bytes(x + n - BYTES), x_flips), w, n - BYTES,
-				   flips, load_bytes(masks + (n - i)), d);
+			dot_vector(rows, _mm256_xor_si256(load_bytes(x + n - BYTES), x_flips), zeros, w,
+				   n - BYTES, flips, load_bytes(masks + (n - i)), d);
 		for (unsigned int r = 0; r < rows; r++)
-			sums[r] += 2 * sum_of_words(d[r].halves) +
-				   sum_of_words(_mm256_madd_epi16(d[r].bits, pairs)) -
-				   zero * sum_of_words(_mm256_madd_epi16(d[r].weights, pairs));
+			d[r].upper = _mm256_add_epi32(d[r].upper, _mm256_srai_epi32(d[r].lower, 8));
 	}
+	for (unsigned int r = 0; r < rows; r++)
+		sums[r] = sum_of_words(d[r].upper);
+}
+
+/* Both kinds of weights, so that those which need it not are not flipped. */
+INLINE void dot_some(const unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
+		     const uint8_t *const *w, uint8_t flip, size_t n, int32_t *sums)
+{
+	if (flip)
+		dot_rows(rows, true, x, x_flip, zero, w, n, sums);
+	else
+		dot_rows(rows, false, x, x_flip, zero, w, n, sums);
 }
 
 AVX2 static void dot_in_bytes(unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
@@ -114,11 +123,20 @@ AVX2 static void dot_in_bytes(unsigned int rows, const uint8_t *x, uint8_t x_fli
 		}
 		return;
 	}
-	/* Compilers do not keep the sums of more rows in registers. */
-	for (; rows > 1; rows -= 2, w += 2, sums += 2)
-		dot_rows(2, x, x_flip, zero, w, flip, n, sums);
-	if (rows)
-		dot_rows(1, x, x_flip, zero, w, flip, n, sums);
+	switch (rows) {
+	case 1:
+		dot_some(1, x, x_flip, zero, w, flip, n, sums);
+		break;
+	case 2:
+		dot_some(2, x, x_flip, zero, w, flip, n, sums);
+		break;
+	case 3:
+		dot_some(3, x, x_flip, zero, w, flip, n, sums);
+		break;
+	default:
+		dot_some(4, x, x_flip, zero, w, flip, n, sums);
+		break;
+	}
 }
 
 #include "row_kernels_loops.h"
