@@ -22,7 +22,7 @@ struct softmax_table {
 	int32_t exp[256];
 };
 
-/* Up to so many elements, those exponentials are computed that they need, in each job. */
+/* Of so many elements the exponentials are computed in each job, without a table. */
 #define FEW		64u
 
 int softmax_check(const struct op_call *c)
@@ -140,19 +140,6 @@ static uint8_t largest_byte(struct op_pace *pace, uint8_t flip, const uint8_t *i
 	return max;
 }
 
-/* The entries of the table that a row needs. */
-static void fill_for_row(struct op_pace *pace, const struct softmax_scale *s, uint8_t flip,
-			 const uint8_t *in, size_t size, size_t stride, struct softmax_table *table)
-{
-	uint8_t max = largest_byte(pace, flip, in, size, stride);
-
-	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 16); i++) {
-		int diff = max - (in[i * stride] ^ flip);
-
-		table->exp[diff] = exponential(s, diff);
-	}
-}
-
 /* How exponentials of a row become outputs: see below. */
 struct quotient {
 	int32_t scale, exponent;
@@ -192,6 +179,24 @@ static void short_quant_row(struct op_pace *pace, const struct softmax_table *ta
 	q = quotient_of(wide);
 	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 4); i++)
 		out[i * stride] = output_of(q, table->exp[max - (in[i * stride] ^ flip)], flip);
+}
+
+/* The same for up to FEW elements, without a table. */
+static void few_quant_row(struct op_pace *pace, const struct softmax_scale *s, uint8_t flip,
+			  const uint8_t *in, uint8_t *out, size_t size, size_t stride)
+{
+	uint8_t max = largest_byte(pace, flip, in, size, stride);
+	struct quotient q;
+	uint64_t wide = 0;
+	int32_t e[FEW];
+
+	for (size_t i = 0; i < size; i++) {
+		e[i] = exponential(s, max - (in[i * stride] ^ flip));
+		wide += (uint32_t)q_shift_right(e[i], SUM_BITS);
+	}
+	q = quotient_of(wide);
+	for (size_t i = 0; i < size; i++)
+		out[i * stride] = output_of(q, e[i], flip);
 }
 
 /* From so many elements on, each value of a byte is computed once. */
@@ -320,23 +325,6 @@ static uint8_t flip_of(const struct tensor *t)
 	return t->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
 }
 
-/* A table for this call alone. */
-static void fill_own(struct op_pace *pace, const struct softmax_call *s, struct softmax_table *own)
-{
-	const struct tensor *in = s->c->in[0];
-	struct softmax_scale scale;
-
-	if (in->bytes > FEW) {
-		fill_table(s->c, s->beta, own);
-		return;
-	}
-	scale = softmax_scale_of(s->c, s->beta);
-	for (size_t i = 0; i < s->rows.outer * s->rows.inner; i++)
-		fill_for_row(pace, &scale, flip_of(in),
-			     (const uint8_t *)in->data + row_start(&s->rows, i), s->rows.size,
-			     s->rows.inner, own);
-}
-
 /* Are these rows of floats, each short and one behind the other? */
 static bool is_short(const struct softmax_call *s)
 {
@@ -404,14 +392,34 @@ static int execute_parts(const struct softmax_call *s, struct op_pace *pace)
 	return op_run_parts(s->c, &parts, pace);
 }
 
+/* Up to FEW elements in all: they take too little time for a point. */
+static void execute_few(const struct softmax_call *s)
+{
+	struct op_pace pace = { .progress = s->c->progress };
+	const struct tensor *in = s->c->in[0], *out = s->c->out[0];
+	struct softmax_scale scale = softmax_scale_of(s->c, s->beta);
+
+	for (size_t i = 0; i < s->rows.outer * s->rows.inner; i++) {
+		size_t at = row_start(&s->rows, i);
+
+		few_quant_row(&pace, &scale, flip_of(in), (const uint8_t *)in->data + at,
+			      (uint8_t *)out->data + at, s->rows.size, s->rows.inner);
+	}
+}
+
 static __attribute__((noinline)) int execute_quant(struct softmax_call *s)
 {
 	struct op_pace pace = { .progress = s->c->progress };
 	struct softmax_table own;
 
 	s->table = s->c->prepared;
+	if (!s->table && s->c->in[0]->bytes <= FEW) {
+		execute_few(s);
+		return 0;
+	}
+	/* There was no memory for it. */
 	if (!s->table) {
-		fill_own(&pace, s, &own);
+		fill_table(s->c, s->beta, &own);
 		s->table = &own;
 	}
 	return execute_parts(s, &pace);
