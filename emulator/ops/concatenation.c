@@ -98,10 +98,10 @@ int concatenation_execute(const struct op_call *c)
 	if (out->bytes == 0)
 		return 0;
 	outer = tensor_elements_of(out, 0, axis);
-	row = tensor_elements_of(out, axis, out->rank) * size;
+	row = outer == 1 ? out->bytes : tensor_elements_of(out, axis, out->rank) * size;
 	for (unsigned int i = 0; i < c->num_inputs - 1; i++) {
 		const struct tensor *in = c->in[i];
-		size_t part = tensor_elements_of(in, axis, in->rank) * size;
+		size_t part = outer == 1 ? in->bytes : tensor_elements_of(in, axis, in->rank) * size;
 		bool convert = type_is_quant8(in->type) &&
 			       (in->scale != out->scale || in->zero_point != out->zero_point);
 		uint8_t *to = (uint8_t *)out->data + at;
@@ -110,6 +110,8 @@ int concatenation_execute(const struct op_call *c)
 		if (convert) {
 			fill_table(in, out, table);
 			ret = convert_rows(&pace, table, in->data, to, row, part, outer);
+		} else if (outer == 1) {
+			ret = nd_move(&pace, in->data, to, part);
 		} else {
 			ret = nd_move_rows(&pace, in->data, (ptrdiff_t)part, to, (ptrdiff_t)row, part,
 					   outer);
