@@ -134,47 +134,57 @@ int exec_read_inputs(struct exec_run *run)
 
 /* Operations. */
 
-void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
-		    struct op_error *error)
+/* What is the same for all calls of a run. Field by field, here and below: to clear all takes longer. */
+static void begin_calls(struct exec_run *run, struct op_call *call, struct op_error *error)
 {
-	const struct program_cmd *cmd = &run->program->cmds[index];
-	struct tensor **operands = run->engine->exec.operands + cmd->operands;
-
-	*error = (struct op_error) { .operand = NNPU_OPERAND_NONE };
-	/* Field by field: an initializer clears all of it with a slow string instruction first. */
-	call->desc = cmd->desc;
-	call->num_inputs = cmd->num_inputs;
-	call->num_outputs = cmd->num_outputs;
-	call->in = operands;
-	call->out = operands + cmd->num_inputs;
 	call->relaxed = run->program->relaxed;
-	call->widened = cmd->widened;
 	call->loading = false;
-	/* Also if this job omits an operand: see op.h. */
-	call->prepared = cmd->prepared;
-	call->own = cmd->owns_weights ? 1u << 1 : 0;
-	program_set_coded(run->program, cmd, call);
 	call->released = 0;
-	call->scratch = run->engine->exec.scratch[index];
 	call->progress = &run->engine->progress;
 	call->team = run->engine->dev->helpers ? &run->engine->team.base : NULL;
 	call->error = error;
 }
 
+static inline void set_call(const struct exec_run *run, uint32_t index, struct op_call *call)
+{
+	const struct program_cmd *cmd = &run->program->cmds[index];
+	const struct exec_state *x = &run->engine->exec;
+	struct tensor **operands = x->operands + cmd->operands;
+
+	*call->error = (struct op_error) { .operand = NNPU_OPERAND_NONE };
+	call->desc = cmd->desc;
+	call->num_inputs = cmd->num_inputs;
+	call->num_outputs = cmd->num_outputs;
+	call->in = operands;
+	call->out = operands + cmd->num_inputs;
+	call->widened = cmd->widened;
+	/* Also if this job omits an operand: see op.h. */
+	call->prepared = cmd->prepared;
+	call->own = cmd->owns_weights ? 1u << 1 : 0;
+	program_set_coded(run->program, cmd, call);
+	call->scratch = x->scratch[index];
+}
+
+void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
+		    struct op_error *error)
+{
+	begin_calls(run, call, error);
+	set_call(run, index, call);
+}
+
 static int run_operation(struct exec_run *run, uint32_t index)
 {
-	struct op_error error;
-	struct op_call call;
+	struct op_call *call = &run->call;
 	int ret;
 
 	if (run->program->cmds[index].left_out)
 		return 0;
-	exec_make_call(run, index, &call, &error);
-	ret = op_execute(&call);
+	set_call(run, index, call);
+	ret = op_execute(call);
 	/* An operation may have left its last step half-done and not know. */
 	if (ret == OP_ABORTED || (!ret && job_is_to_end(&run->engine->progress)))
 		return exec_ended(run);
-	return ret ? exec_op_failed(run, index, error.reason, error.operand) : 0;
+	return ret ? exec_op_failed(run, index, run->error.reason, run->error.operand) : 0;
 }
 
 /* Blocks. */
@@ -598,5 +608,6 @@ int exec_program(struct exec_run *run)
 		return exec_no_memory(run);
 	if (exec_profile_init(run))
 		return -1;
+	begin_calls(run, &run->call, &run->error);
 	return run->dynamic ? run_dynamic(run) : run_planned(run);
 }

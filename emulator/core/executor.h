@@ -33,6 +33,8 @@ struct exec_run {
 	uint64_t loop_timeout_ns;	/* of each loop */
 	uint64_t loop_end_ns;		/* of the outermost loop that runs; 0: none */
 	struct op_pace pace;		/* of all but the operations */
+	struct op_call call;		/* of the operation that runs */
+	struct op_error error;		/* of the call */
 	struct verdict *verdict;
 };
 
