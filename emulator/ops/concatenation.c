@@ -109,7 +109,8 @@ int concatenation_execute(const struct op_call *c)
 
 		if (convert) {
 			fill_table(in, out, table);
-			ret = convert_rows(&pace, table, in->data, to, row, part, outer);
+			ret = op_pace(&pace, 4 * sizeof(table)) ||
+			      convert_rows(&pace, table, in->data, to, row, part, outer) ? OP_ABORTED : 0;
 		} else if (outer == 1) {
 			ret = nd_move(&pace, in->data, to, part);
 		} else {

@@ -370,11 +370,42 @@ static void test_results(void)
 	fixture_end(&f);
 }
 
+/* A table is made for each input, however small it is: points come in time. */
+static void test_many_inputs(void)
+{
+	enum { INPUTS = 4000 };
+	static uint8_t bytes[INPUTS];
+	static uint32_t operands[INPUTS + 2];
+	uint32_t one = 1;
+	int32_t axis = 0;
+	struct graph g;
+	bool good = graph_init(&g, INPUTS + 2, 1);
+
+	for (uint32_t i = 0; good && i < INPUTS + 2; i++) {
+		struct tensor *t = &g.tensors[i];
+
+		operands[i] = i;
+		t->type = i == INPUTS ? NNPU_TYPE_INT32 : NNPU_TYPE_TENSOR_QUANT8_ASYMM;
+		t->kind = i < INPUTS ? NNPU_TENSOR_INPUT : i == INPUTS ? NNPU_TENSOR_INLINE : NNPU_TENSOR_OUTPUT;
+		t->scale = i == INPUTS ? 0 : (float)(i + 1);
+		t->data = i < INPUTS ? (void *)&bytes[i] : i == INPUTS ? (void *)&axis : NULL;
+		graph_set_shape(t, i < INPUTS, &one);
+	}
+	good = good && graph_set_call(&g, 0, op_find(NNPU_OP_CONCATENATION), INPUTS + 1, 1, operands, false) &&
+	       !graph_load(&g);
+	graph_progress.count = 0;
+	good = good && !graph_run(&g);
+	ok(good && graph_progress.count >= INPUTS / 256,
+	   "CONCATENATION of %d inputs: %lu points", INPUTS, graph_progress.count);
+	graph_destroy(&g);
+}
+
 int main(void)
 {
 	test_legal(legal, sizeof(legal) / sizeof(legal[0]));
 	test_refusals(changes, sizeof(changes) / sizeof(changes[0]));
 	test_indices();
 	test_results();
+	test_many_inputs();
 	return tap_done();
 }
