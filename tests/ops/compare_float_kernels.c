@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compare_kernels.h"
+#include "page_end.h"
 
 /* A term more: rounded once, or its product first. */
 static float add_term(bool fused, float sum, float x, float w)
@@ -111,7 +112,6 @@ static unsigned int compare_fconv(const struct kernels *base, const struct kerne
 	struct frange range = frange_of((enum activation)pick(0, 3));
 	float values[64], *out[2], *bias, *w, *end;
 	unsigned int bad;
-	void *block;
 
 	if (!k->fconv)
 		return 0;
@@ -123,7 +123,7 @@ static unsigned int compare_fconv(const struct kernels *base, const struct kerne
 	random_floats(x, sizeof(x) / sizeof(*x), 77);
 	random_floats(w, size, 33);
 	random_floats(values, 64, 13);
-	bias = page_end(n * sizeof(*bias), &block);
+	bias = page_end(n * sizeof(*bias));
 	memcpy(bias, values, n * sizeof(*bias));
 	memset(out[0], 0xa5, 2 * MAX_ROWS * KERNEL_WIDE * sizeof(*out[0]));
 	end = w + size - panels * panel;
@@ -139,48 +139,45 @@ static unsigned int compare_fconv(const struct kernels *base, const struct kerne
 	}
 	k->fconv(x, depth, rows, end, depth, panel, bias, range, n, out[1], KERNEL_WIDE);
 	bad = !same_floats(out[0], out[1], MAX_ROWS * KERNEL_WIDE);
-	free(block);
+	page_end_free(bias, n * sizeof(*bias));
 	free(out[0]);
 	free(w);
 	return bad;
 }
 
-/* frow() of a variant that has it. Nothing beside the operands is read, or written behind the last channel. */
+/* frow() of a variant that has it. Behind the operands nothing is read or written. */
 static unsigned int compare_frow(const struct kernels *base, const struct kernels *k)
 {
 	enum { MOST = 5 * KERNEL_WIDE };
-	unsigned int n = (unsigned int)pick(1, pick(0, 1) ? 20 : MOST);
-	size_t depth = (size_t)pick_size(8, MAX_PAIRS), panels = (n + KERNEL_PANEL - 1) / KERNEL_PANEL;
+	unsigned int n = (unsigned int)pick(1, pick(0, 1) ? 20 : MOST), bad;
+	size_t depth = (size_t)pick_size(8, MAX_PAIRS);
+	size_t weights = (n + KERNEL_PANEL - 1) / KERNEL_PANEL * KERNEL_PANEL * depth;
 	struct frange range = frange_of((enum activation)pick(0, 3));
-	float *x = malloc(depth * sizeof(*x)), *w = malloc(panels * KERNEL_PANEL * depth * sizeof(*w));
-	float expected[MOST + 1], *y, *bias;
-	void *blocks[2];
-	unsigned int bad;
+	float expected[MOST], *x, *w, *y, *bias;
 
-	if (!x || !w)
-		abort();
-	bias = page_end(n * sizeof(*bias), &blocks[0]);
-	y = page_end(n * sizeof(*y), &blocks[1]);
-	random_floats(x, depth, 77);
-	random_floats(w, panels * KERNEL_PANEL * depth, 33);
-	random_floats(bias, n, 13);
 	if (!k->frow)
-		n = 0;
+		return 0;
+	x = page_end(depth * sizeof(*x));
+	w = page_end(weights * sizeof(*w));
+	bias = page_end(n * sizeof(*bias));
+	y = page_end(n * sizeof(*y));
+	random_floats(x, depth, 77);
+	random_floats(w, weights, 33);
+	random_floats(bias, n, 13);
 	for (unsigned int col = 0, some; col < n; col += some) {
-		float acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
+		float acc[KERNEL_COLS] = { 0 };
 
 		some = n - col < KERNEL_COLS ? n - col : KERNEL_COLS;
 		sum_rows(true, x, depth, 1, w + col * depth, depth, depth * KERNEL_PANEL,
 			 some > KERNEL_PANEL ? 2 : 1, acc);
 		base->finish(acc, 1, bias + col, range, some, expected + col, 0);
 	}
-	if (n)
-		k->frow(x, depth, w, bias, range, n, y);
+	k->frow(x, depth, w, bias, range, n, y);
 	bad = !same_floats(expected, y, n);
-	free(blocks[0]);
-	free(blocks[1]);
-	free(x);
-	free(w);
+	page_end_free(x, depth * sizeof(*x));
+	page_end_free(w, weights * sizeof(*w));
+	page_end_free(bias, n * sizeof(*bias));
+	page_end_free(y, n * sizeof(*y));
 	return bad;
 }
 

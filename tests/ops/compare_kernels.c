@@ -6,16 +6,7 @@
 #include <string.h>
 
 #include "compare_kernels.h"
-
-void *page_end(size_t bytes, void **block)
-{
-	size_t size = (bytes + 4095) / 4096 * 4096;
-
-	*block = aligned_alloc(4096, size);
-	if (!*block)
-		abort();
-	return (char *)*block + size - bytes;
-}
+#include "page_end.h"
 
 /* Factors for CHANNELS channels; @right: only shifts to the right. */
 static void pick_requant(struct requant *q, int32_t *mult, int32_t *shift, bool right)
@@ -115,7 +106,6 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	size_t bytes = (n + KERNEL_PANEL - 1) / KERNEL_PANEL * panel;
 	int32_t mult[CHANNELS], shift[CHANNELS];
 	int32_t add = (int32_t)next_random(), *bias;
-	void *block;
 	uint8_t out[2][CHANNELS];
 	int16_t x[2 * MAX_PAIRS];
 	struct requant q;
@@ -124,7 +114,7 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	if (!k->qrow)
 		return 0;
 	w = malloc(bytes);
-	bias = page_end(n * sizeof(*bias), &block);
+	bias = page_end(n * sizeof(*bias));
 	if (!w)
 		abort();
 	for (size_t i = 0; i < 2 * pairs; i++)
@@ -138,7 +128,7 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	requantized(base, x, pairs, 1, w, bias, &add, &q, first, n, out[0] + first, 0);
 	k->qrow(x, w, pairs, bias, add, &q, first, n, out[1]);
 	free(w);
-	free(block);
+	page_end_free(bias, n * sizeof(*bias));
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
@@ -195,14 +185,13 @@ static unsigned int compare_byte_rows(const struct kernels *base, const struct k
 	static int16_t x[MAX_ROWS * 2 * MAX_PAIRS];
 	uint8_t *bytes;
 	int32_t *bias;
-	void *block;
 	struct requant q;
 	int8_t *w;
 
 	if (!k->qconv)
 		return 0;
 	w = malloc(panels * panel);
-	bias = page_end(n * sizeof(*bias), &block);
+	bias = page_end(n * sizeof(*bias));
 	bytes = malloc((rows - 1) * stride + depth + 3);
 	if (!w || !bytes)
 		abort();
@@ -236,7 +225,7 @@ static unsigned int compare_byte_rows(const struct kernels *base, const struct k
 	for (unsigned int r = 0; r < rows; r++)
 		bad += sums[r] != 0;
 	free(w);
-	free(block);
+	page_end_free(bias, n * sizeof(*bias));
 	free(bytes);
 	return bad;
 }

@@ -18,12 +18,6 @@ static inline int pick_size(int small, int large)
 	return pick(0, 4) ? pick(1, small) : pick(1, large);
 }
 
-/*
- * @bytes that end with a page, so that ASan finds what is read behind them, and kernels take the way
- * that they have there. @block is to be freed.
- */
-void *page_end(size_t bytes, void **block);
-
 /* Of integers: the same bytes. */
 unsigned int compare_integers(const struct kernels *base, const struct kernels *k);
 

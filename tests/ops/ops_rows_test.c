@@ -14,6 +14,7 @@
 #include "../xorshift.h"
 #include "kernels.h"
 #include "ops_fixture.h"
+#include "page_end.h"
 
 #define ROUNDS	2000
 #define CALLS	100
@@ -248,7 +249,7 @@ static bool byte_loops(const struct row_kernels *k, const struct data *d)
 static bool products_of_bytes(const struct row_kernels *k, const struct data *d)
 {
 	enum { LONGEST = 5000 };
-	size_t n = pick(0, 15) ? d->n : (size_t)pick(0, LONGEST);
+	size_t n = pick(0, 15) ? d->n : pick(0, 1) ? LONGEST : (size_t)pick(0, LONGEST);
 	/* ASan finds reads behind them. */
 	uint8_t *bytes = malloc(2 * n + 1), *x = malloc(n + 1);
 	bool extreme = !pick(0, 3), good;
@@ -256,16 +257,17 @@ static bool products_of_bytes(const struct row_kernels *k, const struct data *d)
 	unsigned int rows = (unsigned int)pick(1, ROW_UNITS);
 	const uint8_t *w[ROW_UNITS];
 	uint8_t x_flip = pick(0, 1) ? 0x80 : 0;
-	int16_t zero = (int16_t)pick(0, 255);
+	int16_t zero = (int16_t)(extreme ? 255 * pick(0, 1) : pick(0, 255));
+	uint8_t furthest = (uint8_t)(zero ? 0 : 255);
 
-	for (size_t i = 0; i < 2 * n; i++)
-		bytes[1 + i] = extreme ? 0x80 ^ d->flip : (uint8_t)next_random();
 	if (!bytes || !x)
 		abort();
+	for (size_t i = 0; i < 2 * n; i++)
+		bytes[1 + i] = extreme ? 0x80 ^ d->flip : (uint8_t)next_random();
 	for (unsigned int r = 0; r < ROW_UNITS; r++)
 		w[r] = bytes + 1 + (r ? (size_t)pick(0, (int)n) : n);
 	for (size_t i = 0; i < n; i++) {
-		x[1 + i] = extreme ? 255 ^ x_flip : (uint8_t)next_random();
+		x[1 + i] = extreme ? furthest ^ x_flip : (uint8_t)next_random();
 		for (unsigned int r = 0; r < rows; r++)
 			products[r] += ((x[1 + i] ^ x_flip) - zero) * (int8_t)(w[r][i] ^ d->flip);
 	}
@@ -394,6 +396,35 @@ static bool functions(const struct row_kernels *k, const struct data *d)
 	return good && same(a, b, d->n);
 }
 
+/* Functions with vectors that a row does not fill: what is behind it may be in no page. */
+static bool functions_at_page_end(const struct row_kernels *k, const struct data *d)
+{
+	size_t n = (size_t)pick(1, 40), bytes = n * sizeof(float);
+	float expected[40], *x = page_end(bytes), *y = page_end(bytes);
+	bool good = true;
+
+	memcpy(x, d->x, bytes);
+	for (unsigned int what = 0; what < 4; what++) {
+		for (unsigned int pass = 0; pass < 2; pass++) {
+			const float *from = pass ? x : d->x;
+			float *to = pass ? y : expected;
+
+			if (what == 0)
+				k->softmax(from, 1, n, 0.5f, to);
+			else if (what == 1)
+				k->logistic(from, n, to);
+			else if (what == 2)
+				k->tanh(from, n, to);
+			else
+				k->function(ROW_ABS, from, n, 0, 0, to);
+		}
+		good &= same(expected, y, n);
+	}
+	page_end_free(x, bytes);
+	page_end_free(y, bytes);
+	return good;
+}
+
 /* A scale: of any size, near a power of 2, or a limit. */
 static float pick_scale(void)
 {
@@ -447,6 +478,7 @@ static void test_loops(void)
 		{ "averages", quotients },
 		{ "interpolation", betweens },
 		{ "functions", functions },
+		{ "functions at the end of a page", functions_at_page_end },
 		{ "factors of channels", factors },
 	};
 	static struct data d;
