@@ -6,6 +6,7 @@
 #define NNPU_EMU_AVX2_SOME_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define AVX2_SOME	static inline __attribute__((always_inline, unused, target("avx2")))

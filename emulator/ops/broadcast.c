@@ -32,8 +32,8 @@ struct broadcast {
 };
 
 /*
- * The loops over the output's dimensions, innermost first. Dimensions that both inputs go through
- * without a gap are one.
+ * The loops over the dimensions of an output that is not one row, innermost first. Dimensions that both
+ * inputs go through without a gap are one.
  */
 static void set_loops(struct broadcast *b)
 {
@@ -41,8 +41,6 @@ static void set_loops(struct broadcast *b)
 	size_t strides[] = { 1, 1 };
 	struct loop *last = NULL;
 
-	/* That of a single element. */
-	b->loops[0] = (struct loop){ 1, 1, 1 };
 	b->num_loops = 0;
 	for (unsigned int i = 1; i <= out->rank; i++) {
 		size_t n = out->dims[out->rank - i], steps[2];
@@ -62,8 +60,6 @@ static void set_loops(struct broadcast *b)
 		last = &b->loops[b->num_loops++];
 		*last = (struct loop){ n, steps[0], steps[1] };
 	}
-	if (!b->num_loops)
-		b->num_loops = 1;
 }
 
 /* What a row counts for beside its elements. */
@@ -184,7 +180,7 @@ static bool one_row(const struct tensor *t, size_t total, size_t size, size_t *s
 	return *stride || t->bytes == size;
 }
 
-/* More than a short row. */
+/* All that is not a short row: rows, or pieces of the only one. */
 static __attribute__((noinline)) int execute_parts(struct broadcast *b, size_t total)
 {
 	struct op_pace pace = { .progress = b->c->progress };
@@ -192,9 +188,6 @@ static __attribute__((noinline)) int execute_parts(struct broadcast *b, size_t t
 
 	if (!b->num_loops)
 		set_loops(b);
-	/* One call is all there is, and no other thread is worth waking for it. */
-	if (total <= PIECE && b->loops[0].n == total)
-		return call(b, &(struct place){ 0 }, 1, total, &pace);
 	parts.items = total / b->loops[0].n;
 	parts.units = b->loops[0].n * b->units + UNITS_OF_ROW;
 	parts.compute = run_rows;
@@ -215,8 +208,8 @@ static int execute(const struct op_call *c, broadcast_fn fn, const void *state, 
 
 	if (total == 0)
 		return 0;
-	/* It takes too little time for a point. */
-	if (row && total <= PIECE) {
+	/* No other thread is worth waking for it, and so few units have no point. */
+	if (row && total <= PIECE && total * units < OP_PACE_UNITS) {
 		fn(state, &(struct broadcast_run){
 			.a = c->in[0]->data, .b = c->in[1]->data, .sa = sa, .sb = sb,
 			.out = c->out[0]->data, .n = total, .rows = 1,

@@ -210,8 +210,8 @@ struct kernels {
 		      unsigned int n, float *y, size_t y_stride);
 
 	/*
-	 * The same of one row by all panels, which follow one another, of @n >= 1 channels. NULL: this
-	 * variant has none.
+	 * fgemm() of one row with sums that begin at 0, and then finish(), for @n >= 1 channels, whose panels
+	 * follow one another. NULL: this variant has none.
 	 */
 	void (*frow)(const float *x, size_t depth, const float *w, const float *bias,
 		     struct frange range, uint32_t n, float *y);

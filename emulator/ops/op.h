@@ -260,8 +260,8 @@ static inline int op_fail(const struct op_call *c, enum nnpu_reason reason, unsi
 }
 
 /*
- * Has the call TENSOR_FLOAT16 operands, and its operation op_desc.widen? It depends on types alone but
- * for operands that are omitted, of which it takes no notice if it is asked before.
+ * Has the call TENSOR_FLOAT16 operands, and its operation op_desc.widen? Operands that are omitted do not
+ * count. A job may omit more than the program: the answer for the program is good for all jobs.
  */
 bool op_wants_widening(const struct op_call *c);
 

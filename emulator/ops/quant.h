@@ -132,6 +132,7 @@ struct frange {
 
 struct qrange qrange_of(enum activation a, const struct tensor *out);
 
+/* By activation, which has been checked: see op_get_activation(). */
 extern const struct frange franges[ACTIVATION_UNLIMITED + 1];
 
 static inline struct frange frange_of(enum activation a)

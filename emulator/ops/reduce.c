@@ -283,7 +283,7 @@ static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, str
 /* Units of one call of a kernel, as op_pace() counts. */
 #define CALL_UNITS	(OP_PACE_UNITS / 8)
 
-/* Outputs [out, out + n) of floats, which are their sums so far. */
+/* Outputs [out, out + n) of floats: they hold their sums, which MEAN divides. */
 static void finish_sums(const struct reduction *r, size_t out, size_t n)
 {
 	if (is_mean(r->c))

@@ -62,7 +62,7 @@ static inline float row_total(float *sums)
 	return sums[0];
 }
 
-/* The sum of those of sum_rows() or sum_columns(), which are @apart. */
+/* The total of the ROW_PARTS sums of a row or column, which are @apart in memory: see sum_columns(). */
 static inline float row_total_of_parts(const float *parts, size_t apart)
 {
 	return (parts[0] + parts[apart]) + (parts[2 * apart] + parts[3 * apart]);
@@ -116,7 +116,7 @@ struct row_kernels {
 
 	/*
 	 * The same in ROW_PARTS sums for each row or column, so that an addition need not wait for the one
-	 * before; @first < ROW_PARTS is that of the first element:
+	 * before. The first element of each is added to sum @first < ROW_PARTS:
 	 *	parts[r * ROW_PARTS + (first + j) % ROW_PARTS] += m[r * stride + j]
 	 *	parts[(first + r) % ROW_PARTS * apart + j] += m[r * stride + j]
 	 */
@@ -129,7 +129,7 @@ struct row_kernels {
 	int32_t (*dot_bytes)(const int8_t *w, const int8_t *x, size_t n, int32_t zero);
 
 	/*
-	 * sums[r] = the sum of ((x[i] ^ x_flip) - zero) * the signed byte w[r][i] ^ flip, for each of up to
+	 * sums[r] = the sum of ((x[i] ^ x_flip) - zero) * the signed byte w[r][i] ^ flip, for each of 1 to
 	 * ROW_UNITS rows; @zero is in [0, 255], @n at most ROW_BYTES, @flip 0 or 0x80.
 	 */
 	void (*dot_values)(unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,

@@ -18,10 +18,13 @@
 #define AVX2	__attribute__((target("avx2")))
 #define INLINE	static inline __attribute__((always_inline)) AVX2
 
-/* row_rest() and row_store_rest(), not by way of memory. */
+/*
+ * row_rest() and row_store_rest(), not by way of memory. If nothing is left, an address behind the row may
+ * be in no page, for which CPUs take long even if nothing is loaded from there.
+ */
 INLINE void load_rest(const float *x, size_t n, float fill, row_vector *v)
 {
-	*v = (row_vector)avx2_load_some(x + n / 8 * 8, n % 8, _mm256_set1_ps(fill));
+	*v = (row_vector)avx2_load_some(n % 8 ? x + n / 8 * 8 : x, n % 8, _mm256_set1_ps(fill));
 }
 
 INLINE void store_rest(const row_vector *v, size_t n, float *y)
@@ -133,7 +136,7 @@ AVX2 static void dot_in_bytes(unsigned int rows, const uint8_t *x, uint8_t x_fli
 	case 3:
 		dot_some(3, x, x_flip, zero, w, flip, n, sums);
 		break;
-	default:
+	case 4:
 		dot_some(4, x, x_flip, zero, w, flip, n, sums);
 		break;
 	}

@@ -20,16 +20,20 @@
 #endif
 #define INLINE	static inline __attribute__((always_inline)) AVX512
 
-/* row_rest() and row_store_rest(), not by way of memory. */
+/*
+ * row_rest() and row_store_rest(), not by way of memory. If nothing is left, an address behind the row may
+ * be in no page, for which CPUs take long even if nothing is loaded from there.
+ */
 INLINE void load_rest(const float *x, size_t n, float fill, row_vector *v)
 {
 	*v = (row_vector)_mm512_mask_loadu_ps(_mm512_set1_ps(fill), (__mmask16)((1u << n % 16) - 1),
-					      x + n / 16 * 16);
+					      n % 16 ? x + n / 16 * 16 : x);
 }
 
 INLINE void store_rest(const row_vector *v, size_t n, float *y)
 {
-	_mm512_mask_storeu_ps(y + n / 16 * 16, (__mmask16)((1u << n % 16) - 1), (__m512)*v);
+	if (n % 16)
+		_mm512_mask_storeu_ps(y + n / 16 * 16, (__mmask16)((1u << n % 16) - 1), (__m512)*v);
 }
 
 #include "row_kernels_loops.h"

@@ -2,8 +2,8 @@
 /*
  * The loops of row_kernels.h. A source file of a variant defines ROW_WIDTH, the floats of a vector,
  * includes this and then writes ROW_KERNELS(), which makes its table of them; compilers inline the
- * loops there, and vectorize them for the instruction set of the variant. It may have its own
- * ROW_DOT_VALUES(), and ROW_REST() with ROW_STORE_REST(), of functions with the attributes ROW_TARGET.
+ * loops there, and vectorize them for the instruction set of the variant. It may have functions of its own:
+ * ROW_DOT_VALUES(), and ROW_REST() with ROW_STORE_REST(). ROW_TARGET is its target attribute then.
  *
  * Every variant does the same steps with each element, and sums in the same order. No step is
  * contracted with another one. So all of them give the same bytes.
@@ -122,7 +122,7 @@ ROW_INLINE float row_largest(const float *restrict x, size_t n, float max)
 	return max;
 }
 
-/* With what is defined above. */
+/* It uses what is defined above. */
 #include "row_softmax.h"
 
 /*
@@ -481,7 +481,7 @@ ROW_INLINE void row_functions(enum row_function what, const float *x, size_t n, 
 	}
 }
 
-/* With what is defined above. */
+/* It uses what is defined above. */
 #include "row_between.h"
 
 ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, double out,

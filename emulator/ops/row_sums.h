@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums of the rows and of the columns of a matrix, which row_kernels_loops.h includes: what is side by
- * side are the ROW_PARTS sums of a row or column, or several of them.
+ * Sums of the rows and of the columns of a matrix, which row_kernels_loops.h includes. A vector has the
+ * ROW_PARTS sums of a row, or one of the sums of as many columns as it is wide.
  *
  * ROW_WIDTH is how many floats a vector of the variant holds: 4, 8 or 16.
  */
@@ -9,6 +9,7 @@
 #define NNPU_EMU_ROW_SUMS_H
 
 #include "float_quads.h"
+#include "row_kernels.h"
 
 /* At any address of a float. */
 typedef float row_vector __attribute__((vector_size(ROW_WIDTH * sizeof(float)), aligned(4)));
@@ -70,7 +71,7 @@ row_sum_vectors(const float *x, size_t stride, size_t rows, const unsigned int c
 			*(row_vector *)(parts[k] + at + j * ROW_WIDTH) = v[k][j];
 }
 
-/* The same for four columns, and for one. */
+/* The same for four columns, and for one to three. */
 static inline __attribute__((always_inline, unused)) void
 row_sum_quad(const float *x, size_t stride, size_t rows, float *const *parts, size_t at)
 {
@@ -89,20 +90,25 @@ row_sum_quad(const float *x, size_t stride, size_t rows, float *const *parts, si
 }
 
 static inline __attribute__((always_inline, unused)) void
-row_sum_column(const float *x, size_t stride, size_t rows, float *const *parts, size_t at)
+row_sum_few(const float *x, size_t stride, size_t rows, const unsigned int count, float *const *parts,
+	    size_t at)
 {
-	float v[ROW_PARTS];
+	float v[ROW_PARTS][3];
 	size_t r = 0;
 
 	for (unsigned int k = 0; k < ROW_PARTS; k++)
-		v[k] = parts[k][at];
+		for (unsigned int j = 0; j < count; j++)
+			v[k][j] = parts[k][at + j];
 	for (; r + ROW_PARTS <= rows; r += ROW_PARTS)
 		for (unsigned int k = 0; k < ROW_PARTS; k++)
-			v[k] += x[(r + k) * stride];
+			for (unsigned int j = 0; j < count; j++)
+				v[k][j] += x[(r + k) * stride + j];
 	for (unsigned int k = 0; k < ROW_PARTS - 1 && r + k < rows; k++)
-		v[k] += x[(r + k) * stride];
+		for (unsigned int j = 0; j < count; j++)
+			v[k][j] += x[(r + k) * stride + j];
 	for (unsigned int k = 0; k < ROW_PARTS; k++)
-		parts[k][at] = v[k];
+		for (unsigned int j = 0; j < count; j++)
+			parts[k][at + j] = v[k][j];
 }
 
 static inline __attribute__((always_inline, unused)) void
@@ -120,8 +126,12 @@ row_sum_columns(const float *x, size_t stride, size_t rows, size_t n, size_t fir
 		row_sum_vectors(x + i, stride, rows, 1, to, i);
 	for (; i + 4 <= n; i += 4)
 		row_sum_quad(x + i, stride, rows, to, i);
-	for (; i < n; i++)
-		row_sum_column(x + i, stride, rows, to, i);
+	if (n - i == 1)
+		row_sum_few(x + i, stride, rows, 1, to, i);
+	else if (n - i == 2)
+		row_sum_few(x + i, stride, rows, 2, to, i);
+	else if (n - i == 3)
+		row_sum_few(x + i, stride, rows, 3, to, i);
 }
 
 /* @count vectors of neighbouring columns, which do not wait for one another. */

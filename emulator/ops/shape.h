@@ -124,8 +124,8 @@ int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k);
 int op_check_float_scalar(const struct op_call *c, unsigned int i);
 
 /*
- * Read a scalar input, FLOAT16 or FLOAT32. 0; 1 if its value is not known before the job
- * runs. The type of the operand has been checked.
+ * Read a scalar input: an INT32, a FLOAT16 or FLOAT32, a BOOL. 0; 1 if its value is not known before the
+ * job runs. The type of the operand has been checked.
  */
 static inline int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value)
 {
