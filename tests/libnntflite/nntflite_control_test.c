@@ -45,6 +45,18 @@ static struct mw_model if_model(const struct mw_model *then, const struct mw_mod
 	return g;
 }
 
+/* Does a message of HAL or device have these words in front, for people who know the file? */
+static void explains(const struct opened *o, const char *message, const char *words, const char *what)
+{
+	struct nnhal_diag why;
+	struct nntflite_diag diag;
+
+	snprintf(why.message, sizeof(why.message), "%s", message);
+	if (!ok(!nntflite_model_explain(o->model, &why, &diag) &&
+		!strncmp(diag.message, words, strlen(words)), "%s: \"%s\"", what, words))
+		tap_note("%s", diag.message);
+}
+
 static void test_if(void)
 {
 	struct mw_model then = arithmetic(TFLITE_ADD, 0, one);
@@ -66,6 +78,9 @@ static void test_if(void)
 	m = if_model(&same, &constant, 0);
 	if (open_session(device, &m, &o, "IF without operators")) {
 		gives(&o, yes, three, 1, three, "a branch that gives its input");
+		/* The device has an operation that moves it. */
+		explains(&o, "subgraph 0 operation 0: no", "operator 0 (IF): subgraph 1, tensor 0 '",
+			 "what moves it is no operator");
 		gives(&o, no, three, 1, two, "a branch that gives a constant and reads nothing");
 	}
 	close_session(&o);

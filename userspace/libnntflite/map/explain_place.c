@@ -27,11 +27,49 @@ static uint32_t tensor_of_place(const struct hal_graph *g, const struct nnhal_ex
 	return tensor;
 }
 
+static bool refers_to(const struct hal_graph *g, uint32_t operation, uint32_t graph)
+{
+	const struct nnhal_operation *o = &g->operations[operation];
+	uint32_t i;
+
+	for (i = 0; i < o->num_inputs; i++)
+		if (g->operands[o->inputs[i]].lifetime == NNHAL_LIFETIME_SUBGRAPH &&
+		    g->operands[o->inputs[i]].location.offset + 1 == graph)
+			return true;
+	return false;
+}
+
+/* "operator 0 (IF): ": who runs a graph. "" if nobody does, as with the first one. */
+static void print_runner(const struct map_model *model, uint32_t graph, char *text, size_t size)
+{
+	const struct tflite_subgraph *sub;
+	const struct hal_graph *g;
+	uint32_t i, k, op;
+	char name[80];
+
+	for (i = 0; i < model->builder.num_graphs; i++) {
+		g = model->builder.graphs[i];
+		sub = &model->tflite->subgraphs[g->subgraph];
+		for (k = 0; k < g->num_operations; k++) {
+			op = g->operation_origins[k];
+			if (op == HAL_NO_ORIGIN || !refers_to(g, k, graph))
+				continue;
+			tflite_operator_name(&sub->operators[op], name, sizeof(name));
+			if (g->subgraph)
+				snprintf(text, size, "subgraph %" PRIu32 ", operator %" PRIu32 " (%s): ",
+					 g->subgraph, op, name);
+			else
+				snprintf(text, size, "operator %" PRIu32 " (%s): ", op, name);
+			return;
+		}
+	}
+}
+
 void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 		   struct nntflite_diag *diag)
 {
 	struct nnhal_ext_place place = NNHAL_EXT_PLACE_INIT;
-	char subgraph[32] = "", op[128] = "", tensor[128] = "", name[80];
+	char runner[160] = "", subgraph[32] = "", op[128] = "", tensor[128] = "", name[80];
 	const struct tflite_subgraph *sub;
 	const struct hal_graph *g;
 	uint32_t graph;
@@ -51,11 +89,14 @@ void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 	sub = &model->tflite->subgraphs[diag->subgraph];
 	if (diag->subgraph != 0)
 		snprintf(subgraph, sizeof(subgraph), "subgraph %" PRIu32 ", ", diag->subgraph);
-	if (diag->op != NNTFLITE_NONE)
+	/* An operation that only moves a tensor into or out of a subgraph has no operator in it. */
+	if (diag->op == NNTFLITE_NONE)
+		print_runner(model, graph, runner, sizeof(runner));
+	else
 		snprintf(op, sizeof(op), "operator %" PRIu32 " (%s): ", diag->op,
 			 tflite_operator_name(&sub->operators[diag->op], name, sizeof(name)));
 	if (diag->tensor != NNTFLITE_NONE)
 		snprintf(tensor, sizeof(tensor), "tensor %" PRIu32 " '%s': ", diag->tensor,
 			 TEXT(sub->tensors[diag->tensor].name));
-	diag_prefix(diag, "%s%s%s", subgraph, op, tensor);
+	diag_prefix(diag, "%s%s%s%s", runner, subgraph, op, tensor);
 }
