@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The loops of row_kernels.h with AVX2. */
 #define ROW_WIDTH	8
-#define ROW_DOT_VALUES	dot_in_bytes
+#define ROW_DOT_SOME	dot_some
 #define ROW_REST	load_rest
 #define ROW_STORE_REST	store_rest
 #define ROW_TARGET	AVX2
@@ -75,15 +75,23 @@ INLINE int32_t sum_of_words(__m256i v)
 	return _mm_cvtsi128_si32(sum);
 }
 
-/* At least BYTES inputs: the last vector has some of those before, which do not count. */
-INLINE void dot_rows(const unsigned int rows, const bool flip, const uint8_t *x, uint8_t x_flip, int16_t zero,
-		     const uint8_t *const *w, size_t n, int32_t *sums)
+/* row_dot_some(). The last vector has some of the inputs before, which do not count. */
+INLINE void dot_some(const unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
+		     const uint8_t *const *w, const uint8_t flip, size_t n, int32_t *sums)
 {
 	const __m256i x_flips = _mm256_set1_epi8((char)x_flip), zeros = _mm256_set1_epi16(zero);
-	const __m256i flips = _mm256_set1_epi8(flip ? (char)0x80 : 0), all = _mm256_set1_epi8(-1);
+	const __m256i flips = _mm256_set1_epi8((char)flip), all = _mm256_set1_epi8(-1);
 	uint8_t masks[2 * BYTES];
 	struct dot d[ROW_UNITS];
 
+	if (n < BYTES) {
+		for (unsigned int r = 0; r < rows; r++) {
+			sums[r] = 0;
+			for (size_t i = 0; i < n; i++)
+				sums[r] += ((x[i] ^ x_flip) - zero) * (int8_t)(w[r][i] ^ flip);
+		}
+		return;
+	}
 	memset(masks, 0, BYTES);
 	memset(masks + BYTES, 0xff, BYTES);
 	for (unsigned int r = 0; r < rows; r++)
@@ -103,43 +111,6 @@ INLINE void dot_rows(const unsigned int rows, const bool flip, const uint8_t *x,
 	}
 	for (unsigned int r = 0; r < rows; r++)
 		sums[r] = sum_of_words(d[r].upper);
-}
-
-/* Both kinds of weights, so that those which need it not are not flipped. */
-INLINE void dot_some(const unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
-		     const uint8_t *const *w, uint8_t flip, size_t n, int32_t *sums)
-{
-	if (flip)
-		dot_rows(rows, true, x, x_flip, zero, w, n, sums);
-	else
-		dot_rows(rows, false, x, x_flip, zero, w, n, sums);
-}
-
-AVX2 static void dot_in_bytes(unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
-			      const uint8_t *const *w, uint8_t flip, size_t n, int32_t *sums)
-{
-	if (n < BYTES) {
-		for (unsigned int r = 0; r < rows; r++) {
-			sums[r] = 0;
-			for (size_t i = 0; i < n; i++)
-				sums[r] += ((x[i] ^ x_flip) - zero) * (int8_t)(w[r][i] ^ flip);
-		}
-		return;
-	}
-	switch (rows) {
-	case 1:
-		dot_some(1, x, x_flip, zero, w, flip, n, sums);
-		break;
-	case 2:
-		dot_some(2, x, x_flip, zero, w, flip, n, sums);
-		break;
-	case 3:
-		dot_some(3, x, x_flip, zero, w, flip, n, sums);
-		break;
-	case 4:
-		dot_some(4, x, x_flip, zero, w, flip, n, sums);
-		break;
-	}
 }
 
 #include "row_kernels_loops.h"

@@ -3,7 +3,7 @@
  * The loops of row_kernels.h. A source file of a variant defines ROW_WIDTH, the floats of a vector,
  * includes this and then writes ROW_KERNELS(), which makes its table of them; compilers inline the
  * loops there, and vectorize them for the instruction set of the variant. It may have functions of its own:
- * ROW_DOT_VALUES(), and ROW_REST() with ROW_STORE_REST(). ROW_TARGET is its target attribute then.
+ * ROW_DOT_SOME(), and ROW_REST() with ROW_STORE_REST(). ROW_TARGET is its target attribute then.
  *
  * Every variant does the same steps with each element, and sums in the same order. No step is
  * contracted with another one. So all of them give the same bytes.
@@ -197,6 +197,7 @@ ROW_INLINE int32_t row_dot_bytes(const int8_t *restrict w, const int8_t *restric
 	return sum;
 }
 
+#ifndef ROW_DOT_SOME
 /*
  * The number of rows is known where this is called. They have names: compilers do not vectorize sums
  * in an array.
@@ -227,22 +228,24 @@ ROW_INLINE void row_dot_some(const unsigned int rows, const uint8_t *restrict x,
 	if (rows > 3)
 		sums[3] = s3;
 }
+#define ROW_DOT_SOME	row_dot_some
+#endif
 
 ROW_INLINE void row_dot_rows(unsigned int rows, const uint8_t *x, uint8_t x_flip, int16_t zero,
 			     const uint8_t *const *w, const uint8_t flip, size_t n, int32_t *sums)
 {
 	switch (rows) {
 	case 1:
-		row_dot_some(1, x, x_flip, zero, w, flip, n, sums);
+		ROW_DOT_SOME(1, x, x_flip, zero, w, flip, n, sums);
 		break;
 	case 2:
-		row_dot_some(2, x, x_flip, zero, w, flip, n, sums);
+		ROW_DOT_SOME(2, x, x_flip, zero, w, flip, n, sums);
 		break;
 	case 3:
-		row_dot_some(3, x, x_flip, zero, w, flip, n, sums);
+		ROW_DOT_SOME(3, x, x_flip, zero, w, flip, n, sums);
 		break;
 	default:
-		row_dot_some(4, x, x_flip, zero, w, flip, n, sums);
+		ROW_DOT_SOME(4, x, x_flip, zero, w, flip, n, sums);
 	}
 }
 
@@ -254,11 +257,6 @@ ROW_INLINE void row_dot_values(unsigned int rows, const uint8_t *x, uint8_t x_fl
 	else
 		row_dot_rows(rows, x, x_flip, zero, w, 0, n, sums);
 }
-
-/* A variant may have a function of its own. */
-#ifndef ROW_DOT_VALUES
-#define ROW_DOT_VALUES	row_dot_values
-#endif
 
 ROW_INLINE void row_fmax(const float *restrict x, size_t n, float *restrict acc)
 {
@@ -540,7 +538,7 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	target static void dot_values(unsigned int rows, const uint8_t *x, uint8_t x_flip, \
 				      int16_t zero, const uint8_t *const *w, uint8_t flip, \
 				      size_t n, int32_t *sums) \
-	{ ROW_DOT_VALUES(rows, x, x_flip, zero, w, flip, n, sums); } \
+	{ row_dot_values(rows, x, x_flip, zero, w, flip, n, sums); } \
 	target static void fmax_row(const float *x, size_t n, float *acc) \
 	{ row_fmax(x, n, acc); } \
 	target static void sum_rows(const float *m, size_t stride, size_t rows, size_t n, \

@@ -48,68 +48,37 @@ row_sum_rows(const float *m, size_t stride, size_t rows, size_t n, size_t first,
 		row_sum_group(1, m, stride, n, first, parts);
 }
 
-/* What has @count vectors of neighbouring columns: rows @r, @r + ROW_PARTS and so on are added to @parts[@r]. */
-static inline __attribute__((always_inline, unused)) void
-row_sum_vectors(const float *x, size_t stride, size_t rows, const unsigned int count,
-		float *const *parts, size_t at)
-{
-	row_vector v[ROW_PARTS][2];
-	size_t r = 0;
+/*
+ * Functions for @count neighbours of a type, at most @most: vectors of columns, or a column each. Rows @r,
+ * @r + ROW_PARTS and so on are added to @parts[@r].
+ */
+#define ROW_SUM_NEIGHBOURS(name, type, most) \
+	static inline __attribute__((always_inline, unused)) void \
+	name(const float *x, size_t stride, size_t rows, const unsigned int count, \
+	     float *const *parts, size_t at) \
+	{ \
+		const size_t width = sizeof(type) / sizeof(float); \
+		type v[ROW_PARTS][most]; \
+		size_t r = 0; \
+		\
+		for (unsigned int k = 0; k < ROW_PARTS; k++) \
+			for (unsigned int j = 0; j < count; j++) \
+				v[k][j] = *(const type *)(parts[k] + at + j * width); \
+		for (; r + ROW_PARTS <= rows; r += ROW_PARTS) \
+			for (unsigned int k = 0; k < ROW_PARTS; k++) \
+				for (unsigned int j = 0; j < count; j++) \
+					v[k][j] += *(const type *)(x + (r + k) * stride + j * width); \
+		for (unsigned int k = 0; k < ROW_PARTS - 1 && r + k < rows; k++) \
+			for (unsigned int j = 0; j < count; j++) \
+				v[k][j] += *(const type *)(x + (r + k) * stride + j * width); \
+		for (unsigned int k = 0; k < ROW_PARTS; k++) \
+			for (unsigned int j = 0; j < count; j++) \
+				*(type *)(parts[k] + at + j * width) = v[k][j]; \
+	}
 
-	for (unsigned int k = 0; k < ROW_PARTS; k++)
-		for (unsigned int j = 0; j < count; j++)
-			v[k][j] = *(const row_vector *)(parts[k] + at + j * ROW_WIDTH);
-	for (; r + ROW_PARTS <= rows; r += ROW_PARTS)
-		for (unsigned int k = 0; k < ROW_PARTS; k++)
-			for (unsigned int j = 0; j < count; j++)
-				v[k][j] += *(const row_vector *)(x + (r + k) * stride + j * ROW_WIDTH);
-	for (unsigned int k = 0; k < ROW_PARTS - 1 && r + k < rows; k++)
-		for (unsigned int j = 0; j < count; j++)
-			v[k][j] += *(const row_vector *)(x + (r + k) * stride + j * ROW_WIDTH);
-	for (unsigned int k = 0; k < ROW_PARTS; k++)
-		for (unsigned int j = 0; j < count; j++)
-			*(row_vector *)(parts[k] + at + j * ROW_WIDTH) = v[k][j];
-}
-
-/* The same for four columns, and for one to three. */
-static inline __attribute__((always_inline, unused)) void
-row_sum_quad(const float *x, size_t stride, size_t rows, float *const *parts, size_t at)
-{
-	float_quad v[ROW_PARTS];
-	size_t r = 0;
-
-	for (unsigned int k = 0; k < ROW_PARTS; k++)
-		v[k] = *(const float_quad *)(parts[k] + at);
-	for (; r + ROW_PARTS <= rows; r += ROW_PARTS)
-		for (unsigned int k = 0; k < ROW_PARTS; k++)
-			v[k] += *(const float_quad *)(x + (r + k) * stride);
-	for (unsigned int k = 0; k < ROW_PARTS - 1 && r + k < rows; k++)
-		v[k] += *(const float_quad *)(x + (r + k) * stride);
-	for (unsigned int k = 0; k < ROW_PARTS; k++)
-		*(float_quad *)(parts[k] + at) = v[k];
-}
-
-static inline __attribute__((always_inline, unused)) void
-row_sum_few(const float *x, size_t stride, size_t rows, const unsigned int count, float *const *parts,
-	    size_t at)
-{
-	float v[ROW_PARTS][3];
-	size_t r = 0;
-
-	for (unsigned int k = 0; k < ROW_PARTS; k++)
-		for (unsigned int j = 0; j < count; j++)
-			v[k][j] = parts[k][at + j];
-	for (; r + ROW_PARTS <= rows; r += ROW_PARTS)
-		for (unsigned int k = 0; k < ROW_PARTS; k++)
-			for (unsigned int j = 0; j < count; j++)
-				v[k][j] += x[(r + k) * stride + j];
-	for (unsigned int k = 0; k < ROW_PARTS - 1 && r + k < rows; k++)
-		for (unsigned int j = 0; j < count; j++)
-			v[k][j] += x[(r + k) * stride + j];
-	for (unsigned int k = 0; k < ROW_PARTS; k++)
-		for (unsigned int j = 0; j < count; j++)
-			parts[k][at + j] = v[k][j];
-}
+ROW_SUM_NEIGHBOURS(row_sum_vectors, row_vector, 2)
+ROW_SUM_NEIGHBOURS(row_sum_quads, float_quad, 1)
+ROW_SUM_NEIGHBOURS(row_sum_few, float, 3)
 
 static inline __attribute__((always_inline, unused)) void
 row_sum_columns(const float *x, size_t stride, size_t rows, size_t n, size_t first, float *parts,
@@ -125,7 +94,7 @@ row_sum_columns(const float *x, size_t stride, size_t rows, size_t n, size_t fir
 	for (; i + ROW_WIDTH <= n; i += ROW_WIDTH)
 		row_sum_vectors(x + i, stride, rows, 1, to, i);
 	for (; i + 4 <= n; i += 4)
-		row_sum_quad(x + i, stride, rows, to, i);
+		row_sum_quads(x + i, stride, rows, 1, to, i);
 	if (n - i == 1)
 		row_sum_few(x + i, stride, rows, 1, to, i);
 	else if (n - i == 2)
