@@ -88,7 +88,6 @@ int concatenation_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *out = c->out[0];
-	size_t size = type_size(out->type);
 	size_t outer, row, at = 0;
 	unsigned int axis;
 	uint8_t table[256];
@@ -98,10 +97,10 @@ int concatenation_execute(const struct op_call *c)
 	if (out->bytes == 0)
 		return 0;
 	outer = tensor_elements_of(out, 0, axis);
-	row = outer == 1 ? out->bytes : tensor_elements_of(out, axis, out->rank) * size;
+	row = out->bytes / outer;
 	for (unsigned int i = 0; i < c->num_inputs - 1; i++) {
 		const struct tensor *in = c->in[i];
-		size_t part = outer == 1 ? in->bytes : tensor_elements_of(in, axis, in->rank) * size;
+		size_t part = in->bytes / outer;
 		bool convert = type_is_quant8(in->type) &&
 			       (in->scale != out->scale || in->zero_point != out->zero_point);
 		uint8_t *to = (uint8_t *)out->data + at;
@@ -111,8 +110,6 @@ int concatenation_execute(const struct op_call *c)
 			fill_table(in, out, table);
 			ret = op_pace(&pace, 4 * sizeof(table)) ||
 			      convert_rows(&pace, table, in->data, to, row, part, outer) ? OP_ABORTED : 0;
-		} else if (outer == 1) {
-			ret = nd_move(&pace, in->data, to, part);
 		} else {
 			ret = nd_move_rows(&pace, in->data, (ptrdiff_t)part, to, (ptrdiff_t)row, part,
 					   outer);

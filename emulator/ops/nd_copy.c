@@ -108,6 +108,8 @@ int nd_move_rows(struct op_pace *pace, const void *in, ptrdiff_t in_step, void *
 	const char *src = in;
 	char *dst = out;
 
+	if (rows == 1)
+		return nd_move(pace, in, out, bytes);
 	for (size_t n; bytes && rows; rows -= n) {
 		n = bytes > SHORT ? 1 : rows < STRIDED_RUN ? rows : STRIDED_RUN;
 		if (bytes > SHORT) {

@@ -182,16 +182,14 @@ static void short_quant_row(struct op_pace *pace, const struct softmax_table *ta
 }
 
 /* The same for up to FEW elements, without a table. */
-static void few_quant_row(const struct softmax_scale *s, uint8_t flip, const uint8_t *in, uint8_t *out,
-			  size_t size, size_t stride)
+static void few_quant_row(struct op_pace *pace, const struct softmax_scale *s, uint8_t flip,
+			  const uint8_t *in, uint8_t *out, size_t size, size_t stride)
 {
+	uint8_t max = largest_byte(pace, flip, in, size, stride);
 	struct quotient q;
 	uint64_t wide = 0;
 	int32_t e[FEW];
-	uint8_t max = 0;
 
-	for (size_t i = 0; i < size; i++)
-		max = (in[i * stride] ^ flip) > max ? in[i * stride] ^ flip : max;
 	for (size_t i = 0; i < size; i++) {
 		e[i] = exponential(s, max - (in[i * stride] ^ flip));
 		wide += (uint32_t)q_shift_right(e[i], SUM_BITS);
@@ -397,13 +395,14 @@ static int execute_parts(const struct softmax_call *s, struct op_pace *pace)
 /* Up to FEW elements in all: they take too little time for a point. */
 static void execute_few(const struct softmax_call *s)
 {
+	struct op_pace pace = { .progress = s->c->progress };
 	const struct tensor *in = s->c->in[0], *out = s->c->out[0];
 	struct softmax_scale scale = softmax_scale_of(s->c, s->beta);
 
 	for (size_t i = 0; i < s->rows.outer * s->rows.inner; i++) {
 		size_t at = row_start(&s->rows, i);
 
-		few_quant_row(&scale, flip_of(in), (const uint8_t *)in->data + at,
+		few_quant_row(&pace, &scale, flip_of(in), (const uint8_t *)in->data + at,
 			      (uint8_t *)out->data + at, s->rows.size, s->rows.inner);
 	}
 }
