@@ -39,27 +39,32 @@ static bool refers_to(const struct hal_graph *g, uint32_t operation, uint32_t gr
 	return false;
 }
 
-/* "operator 0 (IF): ": who runs a graph. "" if nobody does, as with the first one. */
+/* "operator 0 (IF): ", behind its subgraph if that is not the first one. */
+static void print_operator(const struct map_model *model, const struct hal_graph *g, uint32_t op,
+			   char *text, size_t size)
+{
+	const struct tflite_subgraph *sub = &model->tflite->subgraphs[g->subgraph];
+	char name[80];
+	int length = 0;
+
+	if (g->subgraph)
+		length = snprintf(text, size, "subgraph %" PRIu32 ", ", g->subgraph);
+	snprintf(text + length, size - (size_t)length, "operator %" PRIu32 " (%s): ", op,
+		 tflite_operator_name(&sub->operators[op], name, sizeof(name)));
+}
+
+/* The operator that runs a graph. Nothing if there is none, as for the first one. */
 static void print_runner(const struct map_model *model, uint32_t graph, char *text, size_t size)
 {
-	const struct tflite_subgraph *sub;
 	const struct hal_graph *g;
-	uint32_t i, k, op;
-	char name[80];
+	uint32_t i, k;
 
 	for (i = 0; i < model->builder.num_graphs; i++) {
 		g = model->builder.graphs[i];
-		sub = &model->tflite->subgraphs[g->subgraph];
 		for (k = 0; k < g->num_operations; k++) {
-			op = g->operation_origins[k];
-			if (op == HAL_NO_ORIGIN || !refers_to(g, k, graph))
+			if (g->operation_origins[k] == HAL_NO_ORIGIN || !refers_to(g, k, graph))
 				continue;
-			tflite_operator_name(&sub->operators[op], name, sizeof(name));
-			if (g->subgraph)
-				snprintf(text, size, "subgraph %" PRIu32 ", operator %" PRIu32 " (%s): ",
-					 g->subgraph, op, name);
-			else
-				snprintf(text, size, "operator %" PRIu32 " (%s): ", op, name);
+			print_operator(model, g, g->operation_origins[k], text, size);
 			return;
 		}
 	}
@@ -69,7 +74,7 @@ void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 		   struct nntflite_diag *diag)
 {
 	struct nnhal_ext_place place = NNHAL_EXT_PLACE_INIT;
-	char runner[160] = "", subgraph[32] = "", op[128] = "", tensor[128] = "", name[80];
+	char op[160] = "", subgraph[32] = "", tensor[128] = "";
 	const struct tflite_subgraph *sub;
 	const struct hal_graph *g;
 	uint32_t graph;
@@ -87,16 +92,17 @@ void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 		return;
 	diag->subgraph = g->subgraph;
 	sub = &model->tflite->subgraphs[diag->subgraph];
-	if (diag->subgraph != 0)
-		snprintf(subgraph, sizeof(subgraph), "subgraph %" PRIu32 ", ", diag->subgraph);
-	/* An operation that only moves a tensor into or out of a subgraph has no operator in it. */
-	if (diag->op == NNTFLITE_NONE)
-		print_runner(model, graph, runner, sizeof(runner));
-	else
-		snprintf(op, sizeof(op), "operator %" PRIu32 " (%s): ", diag->op,
-			 tflite_operator_name(&sub->operators[diag->op], name, sizeof(name)));
+	if (diag->op != NNTFLITE_NONE) {
+		print_operator(model, g, diag->op, op, sizeof(op));
+	} else {
+		/* What only moves a tensor into or out of a subgraph is no operator in it. */
+		print_runner(model, graph, op, sizeof(op));
+		if (diag->subgraph != 0)
+			snprintf(subgraph, sizeof(subgraph), "subgraph %" PRIu32 ", ",
+				 diag->subgraph);
+	}
 	if (diag->tensor != NNTFLITE_NONE)
 		snprintf(tensor, sizeof(tensor), "tensor %" PRIu32 " '%s': ", diag->tensor,
 			 TEXT(sub->tensors[diag->tensor].name));
-	diag_prefix(diag, "%s%s%s%s", runner, subgraph, op, tensor);
+	diag_prefix(diag, "%s%s%s", op, subgraph, tensor);
 }
