@@ -44,7 +44,7 @@ BOUNCED_TESTS += $(addprefix $(BUILD)/tests/,nnhal_memory_test nnhal_models_test
 
 # Of both lists, those that see most of what differs on another processor and with other pages.
 ARM64_TESTS := $(addprefix $(SELFTEST_DIR)/,nnpu_uapi nnpu_submit nnpu_userptr nnpu_userq) \
-	$(addprefix $(BUILD)/tests/nnhal_,ring_litmus_test device_test memory_test execute_test burst_test) \
+	$(addprefix $(BUILD)/tests/nnhal_,ring_litmus_test device_test memory_test execute_test burst_test spin_test) \
 	$(BUILD)/tests/nnvec_shared_test.sh $(BUILD)/tests/nntflite_models2_test.sh
 
 # $(call run-tests,programs): KTAP, what a program prints being subtests of it. Each has

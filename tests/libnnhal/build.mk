@@ -37,6 +37,8 @@ $(BUILD)/tests/nnhal_scan_test: DIR_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/nnhal_extension_test: DIR_LDFLAGS = -Wl,--wrap=strlen
 # Mounts that are not there.
 $(BUILD)/tests/nnhal_origin_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,fcntl fopen statx)
+# A thread loses its CPU while it reads the clock.
+$(BUILD)/tests/nnhal_spin_test: DIR_LDFLAGS = -Wl,--wrap=monotonic_ns
 $(BUILD)/tests/nnhal_drm_errors_test: DIR_LDFLAGS = -Wl,--wrap=ioctl -Wl,--wrap=mmap
 
 # The library as others see it: exported symbols, headers alone in C and C++. Sanitizers and

@@ -10,18 +10,81 @@
 #define SPIN_DEFAULT_US	250
 /* Upper limit for callers. */
 #define SPIN_MOST_US	100000
+/* Calibration: a window of time, and how long to look for two that agree. */
+#define WINDOW_NS	10000
+#define CALIBRATE_NS	50000000
+#define CLOCK_TRIES	5
+/* No counter is faster. */
+#define MOST_PER_US	10000
 
-void spin_init(struct spin *spin, uint32_t spin_us, uint64_t start, uint64_t start_ns)
+/* What the counter and the clock said at the same time. */
+struct clocks {
+	uint64_t cycles;
+	uint64_t ns;
+};
+
+/* A thread that loses its CPU between the two takes long: the shortest of a few tries counts. */
+static struct clocks read_clocks(void)
 {
-	uint64_t now;
+	uint64_t shortest = UINT64_MAX;
+	struct clocks clocks = { 0 };
+	unsigned int i;
 
-	/* Long enough for an accurate quotient. */
+	for (i = 0; i < CLOCK_TRIES; i++) {
+		uint64_t before = cycles(), ns = monotonic_ns(), took = cycles() - before;
+
+		if (took < shortest) {
+			shortest = took;
+			clocks.cycles = before + took / 2;
+			clocks.ns = ns;
+		}
+	}
+	return clocks;
+}
+
+static struct clocks read_clocks_after(const struct clocks *begin)
+{
+	struct clocks end;
+
 	do {
-		now = monotonic_ns();
-	} while (now - start_ns < 20000);
-	spin->per_us = (cycles() - start) * 1000 / (now - start_ns);
-	if (!spin->per_us)
-		spin->per_us = 1;
+		end = read_clocks();
+	} while (end.ns - begin->ns < WINDOW_NS);
+	return end;
+}
+
+static uint64_t per_ms(const struct clocks *begin, const struct clocks *end)
+{
+	return (end->cycles - begin->cycles) * 1000000 / (end->ns - begin->ns);
+}
+
+static bool agree(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= a / 16;
+}
+
+/*
+ * Units of the counter in a microsecond. Two windows disagree if the reading between them is wrong,
+ * or if the counter jumped because the machine slept or the CPU is another one.
+ */
+static uint64_t measure_per_us(void)
+{
+	struct clocks a = read_clocks(), b = read_clocks_after(&a), c = read_clocks_after(&b);
+	uint64_t until_ns = a.ns + CALIBRATE_NS, rate;
+
+	while (!agree(per_ms(&a, &b), per_ms(&b, &c)) && c.ns < until_ns) {
+		a = b;
+		b = c;
+		c = read_clocks_after(&b);
+	}
+	rate = (per_ms(&a, &c) + 500) / 1000;
+	if (!rate)
+		return 1;
+	return rate < MOST_PER_US ? rate : MOST_PER_US;
+}
+
+void spin_init(struct spin *spin, uint32_t spin_us)
+{
+	spin->per_us = measure_per_us();
 	if (spin_us == UINT32_MAX)
 		spin_us = SPIN_DEFAULT_US;
 	else if (spin_us > SPIN_MOST_US)

@@ -49,8 +49,8 @@ static inline uint64_t spin_limit(const struct spin *spin)
 	return atomic_load_explicit(&spin->limit, memory_order_relaxed);
 }
 
-/* Calibrate the counter: @start and @start_ns were read at the same time. */
-void spin_init(struct spin *spin, uint32_t spin_us, uint64_t start, uint64_t start_ns);
+/* Calibrates the counter. That takes 20 microseconds, on a machine that stalls up to 50 ms. */
+cold_path void spin_init(struct spin *spin, uint32_t spin_us);
 /*
  * The end of a wait was seen at once. Only for bursts that one thread uses: it costs no look at the
  * counter, and the next wait that is learned makes up for it.

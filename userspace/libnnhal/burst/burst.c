@@ -12,7 +12,6 @@
 
 #include "base/base.h"
 #include "base/diag.h"
-#include "base/monotonic.h"
 #include "burst/burst_cache.h"
 #include "burst/burst_private.h"
 #include "burst/burst_request.h"
@@ -141,7 +140,6 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 	uint64_t block_size = sizeof(struct nnpu_args_header) +
 			      burst_num_args(b) * sizeof(struct nnpu_arg);
 	struct transport *t = b->transport;
-	uint64_t start = cycles(), start_ns = monotonic_ns();
 	uint32_t i;
 	int err;
 
@@ -174,7 +172,7 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 		burst_request_init(b, i, block_size);
 	for (i = 0; i < TRANSPORT_SQ_ENTRIES; i++)
 		memcpy(&b->sq[i], &b->requests[0].sqe, sizeof(b->sq[i]));
-	spin_init(&b->spin, spin_us, start, start_ns);
+	spin_init(&b->spin, spin_us);
 	return 0;
 }
 

@@ -87,7 +87,6 @@ bool own_queues_give_up(struct own_queues *queues)
 /* Caller holds the lock. */
 static cold_path bool create(struct own_queues *queues, struct own_queue *q, uint32_t priority)
 {
-	uint64_t start = cycles(), start_ns = monotonic_ns();
 	int err;
 
 	if (q->pause) {
@@ -106,7 +105,7 @@ static cold_path bool create(struct own_queues *queues, struct own_queue *q, uin
 	q->sq_tail = 0;
 	q->cq_count = 0;
 	q->cq_tell = TRANSPORT_CQ_ENTRIES / 2;
-	spin_init(&q->spin, UINT32_MAX, start, start_ns);
+	spin_init(&q->spin, UINT32_MAX);
 	return true;
 }
 

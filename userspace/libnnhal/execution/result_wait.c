@@ -12,7 +12,6 @@
 #include <nnhal/nnhal.h>
 
 #include "base/base.h"
-#include "base/monotonic.h"
 #include "base/spin.h"
 #include "base/tsan.h"
 #include "execution/execution_pool.h"
@@ -60,7 +59,7 @@ int result_wait(struct execution *e)
 		return t->ops->wait(t, &e->fence, 1, -1, &first);
 	/* An execution object belongs to one thread at a time. */
 	if (unlikely(!e->spin.max))
-		spin_init(&e->spin, UINT32_MAX, start, monotonic_ns());
+		spin_init(&e->spin, UINT32_MAX);
 	limit = spin_limit(&e->spin);
 	seen = limit && look(e, start, limit);
 	if (seen)
