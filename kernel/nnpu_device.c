@@ -96,22 +96,24 @@ u64 nnpu_device_read_counter(struct nnpu_device *ndev, u32 lo)
 	return nnpu_counter_read(&ndev->counter_lock, nnpu_device_read_any, ndev, lo);
 }
 
+static u64 nnpu_device_now(void *device)
+{
+	return ktime_get_ns();
+}
+
 /**
  * nnpu_device_read_clock - read the device clock and that of the CPU
  * @ndev: device
  * @monotonic_ns: gets CLOCK_MONOTONIC
  *
- * Return: device clock, ns; read after the other one, by two reads of registers at most.
+ * Sleeps, if somebody else just reads a counter.
+ *
+ * Return: device clock, ns; read just after the other one.
  */
 u64 nnpu_device_read_clock(struct nnpu_device *ndev, u64 *monotonic_ns)
 {
-	u64 clock;
-
-	mutex_lock(&ndev->counter_lock);
-	*monotonic_ns = ktime_get_ns();
-	clock = nnpu_read64(ndev, NNPU_REG_CLOCK_LO);
-	mutex_unlock(&ndev->counter_lock);
-	return clock;
+	return nnpu_counter_read_timed(&ndev->counter_lock, nnpu_device_read_any, ndev,
+				       NNPU_REG_CLOCK_LO, nnpu_device_now, monotonic_ns);
 }
 
 /**

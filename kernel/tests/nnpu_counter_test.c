@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters of 64 bits that move while several read them. */
+/* Counters of 64 bits that move while several read them, and the time that belongs to a value. */
 #include <kunit/test.h>
 
 #include "../nnpu_counter.h"
@@ -72,8 +72,78 @@ static void counter_test_moves(struct kunit *test)
 	}
 }
 
+#define STALL		1000
+/* Accesses of one try: the time, LO, HI, the time. */
+#define ACCESSES	4
+
+/*
+ * A device whose counter is the time. Each access takes 1, those in @stalls take STALL more, before
+ * or after the look at the time.
+ */
+struct counter_clock {
+	struct mutex lock;	/* see nnpu_counter_read() */
+	u64 time;
+	u64 latched;
+	unsigned int accesses;
+	unsigned long stalls;
+	bool after;
+};
+
+static u64 counter_clock_now(void *data)
+{
+	struct counter_clock *clock = data;
+	u64 stall = clock->stalls & BIT(clock->accesses++) ? STALL : 0, time;
+
+	time = clock->time += clock->after ? 1 : 1 + stall;
+	if (clock->after)
+		clock->time += stall;
+	return time;
+}
+
+static u32 counter_clock_read(void *data, u32 reg)
+{
+	struct counter_clock *clock = data;
+	u64 now = counter_clock_now(data);
+
+	if (reg == REG_LO)
+		clock->latched = now;
+	return reg == REG_LO ? clock->latched : clock->latched >> 32;
+}
+
+/* All tries but @good are stalled at one access. */
+static void counter_test_stalls(struct kunit *test, unsigned int good, unsigned int access,
+				bool after)
+{
+	struct counter_clock clock = { .time = U32_MAX - 8, .after = after };
+	u64 time, value;
+	unsigned int i;
+
+	for (i = 0; i < NNPU_COUNTER_TRIES; i++)
+		if (i != good)
+			clock.stalls |= BIT(i * ACCESSES + access);
+	mutex_init(&clock.lock);
+	value = nnpu_counter_read_timed(&clock.lock, counter_clock_read, &clock, REG_LO,
+					counter_clock_now, &time);
+	KUNIT_EXPECT_EQ(test, value, time + 1);
+	KUNIT_EXPECT_EQ(test, clock.accesses, NNPU_COUNTER_TRIES * ACCESSES);
+	mutex_destroy(&clock.lock);
+}
+
+static void counter_test_timed(struct kunit *test)
+{
+	unsigned int good, access;
+
+	for (good = 0; good < NNPU_COUNTER_TRIES; good++) {
+		for (access = 0; access < ACCESSES; access++) {
+			counter_test_stalls(test, good, access, false);
+			counter_test_stalls(test, good, access, true);
+		}
+	}
+}
+
 static struct kunit_case counter_test_cases[] = {
 	KUNIT_CASE(counter_test_moves),
+	KUNIT_CASE(counter_test_timed),
 	{ }
 };
 
