@@ -153,10 +153,13 @@ TEST_F(deadline, of_a_running_job)
 	for (ms = 10; ms <= 640; ms *= 2) {
 		nnpu_job_fill(&slow, 1);
 		slow.submit.deadline_ns = ms * MS;
+		/* Longer than each deadline. Without injection it takes some 20 ms. */
+		nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 1);
 		ASSERT_EQ(-ETIME, end_of(self->fd, &slow));
 		if (nnpu_job_result(&slow)->status != NNPU_STATUS_PENDING)
 			break;
 	}
+	nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 0);
 	EXPECT_EQ(NNPU_STATUS_DEADLINE, nnpu_job_result(&slow)->status);
 	/* The device is free for others. */
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 3));

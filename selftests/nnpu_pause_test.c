@@ -704,6 +704,7 @@ TEST_F_TIMEOUT(freeze, load_keeps_the_machine_awake, 600)
 		usleep(1000);
 	EXPECT_EQ(0, pm_write("pm_freeze_timeout", "300"));
 	EXPECT_EQ(-EBUSY, pm_write("state", "freeze"));
+	EXPECT_EQ(0, pm_write("pm_freeze_timeout", "20000"));
 	EXPECT_LT(0, nnpu_debugfs_value(self->fd, "registers", "Q0_CURRENT"));
 	ASSERT_TRUE(function_reset(self->fd));
 	pthread_join(thread, NULL);

@@ -412,7 +412,7 @@ static void test_invalidate(void)
 static void test_destroy(void)
 {
 	uint16_t loads[3], other, destroy;
-	unsigned int i, good = 0;
+	unsigned int i, good = 0, aborted = 0;
 
 	for (i = 0; i < 10; i++) {
 		struct timespec wait = { .tv_nsec = (long)i * 2000000 };
@@ -427,10 +427,15 @@ static void test_destroy(void)
 		destroy = start_destroy(3);
 		if (finish(destroy))
 			break;
-		for (k = 0; k < 3; k++)
-			if (!came[loads[k]] || came[loads[k]] > came[destroy] ||
-			    finish(loads[k]) != NNPU_STATUS_ABORTED)
+		/* If the machine is busy, the first ones may have ended well before. */
+		for (k = 0; k < 3; k++) {
+			if (!came[loads[k]] || came[loads[k]] > came[destroy])
 				break;
+			status = finish(loads[k]);
+			aborted += status == NNPU_STATUS_ABORTED;
+			if (status && status != NNPU_STATUS_ABORTED)
+				break;
+		}
 		/* If the machine is busy, it may have ended, but not by an abort. */
 		early = came[other];
 		abort_load(other);
@@ -440,7 +445,8 @@ static void test_destroy(void)
 			unload(1, 1);
 		create_ctx(3);
 	}
-	ok(good == 10, "DESTROY_CTX aborts the loads of the context, and no others");
+	ok(good == 10 && aborted > 10,
+	   "DESTROY_CTX aborts the loads of the context, and no others: %u of 30", aborted);
 	ok(all_free(), "nothing is left");
 }
 

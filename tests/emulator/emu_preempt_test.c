@@ -331,8 +331,11 @@ static void test_no_worker(void)
 	rig_close(&rig);
 }
 
-/* Who was alone has not to pay for that when another one comes. */
-static void test_newcomer(void)
+/* A busy machine takes the processor away from a job as well, and that time counts. */
+#define TRIES	5
+
+/* The time in us that one which was alone has had when a newcomer has had 150 ms. */
+static uint32_t time_beside_newcomer(void)
 {
 	uint32_t before, after, waits;
 	uint16_t first;
@@ -350,31 +353,57 @@ static void test_newcomer(void)
 	for (waits = 0; qreg(OWN_B, NNPU_QREG_BUSY) < 150000 && waits < 30000; waits++)
 		usleep(1000);
 	after = qreg(OWN_A, NNPU_QREG_BUSY);
-	/* BUSY is charged at the first point beside another one: what it had alone comes with it. */
-	ok(waits < 30000 && after - before >= 500000 + 60000,
-	   "it goes on beside the newcomer: %u us", after - before);
+	ok(waits < 30000, "the newcomer has its time");
 	rig_close(&rig);
+	return after - before;
+}
+
+/* Who was alone has not to pay for that when another one comes. */
+static void test_newcomer(void)
+{
+	uint32_t time = 0;
+	unsigned int i;
+
+	/* BUSY is charged at the first point beside another one: what it had alone comes with it. */
+	for (i = 0; i < TRIES && time < 500000 + 60000; i++)
+		time = time_beside_newcomer();
+	ok(time >= 500000 + 60000, "it goes on beside the newcomer: %u us", time);
+}
+
+/*
+ * Jobs of another client that run while the job in queue @qid does. None, if this thread loses its CPU
+ * for as long as that job takes.
+ */
+static unsigned int run_beside(unsigned int qid)
+{
+	unsigned int rounds = 0;
+	struct nnpu_cqe cqe;
+
+	while (!rig_peek(&rig.queues[qid], &cqe) && completes(OWN_B, submit_add(OWN_B), 0))
+		rounds++;
+	return rounds;
 }
 
 /* A job that gives way many times has the same result. */
 static void test_result(void)
 {
-	uint32_t alone, result;
-	unsigned int rounds = 0;
-	struct nnpu_cqe cqe;
+	unsigned int i, rounds = 0;
+	uint32_t alone, result = 0;
+	bool good = true;
 	uint16_t roi;
 
 	open_device(LONG);
 	roi = submit_roi(OWN_A);
 	ok(completes(OWN_A, roi, 0), "alone");
 	memcpy(&alone, a.operands + 64, 4);
-	submit_roi(OWN_A);
-	while (!rig_peek(&rig.queues[OWN_A], &cqe) && completes(OWN_B, submit_add(OWN_B), 0))
-		rounds++;
-	rig_pop(&rig, &rig.queues[OWN_A]);
-	memcpy(&result, a.operands + 64, 4);
-	ok(rounds && !rig_status(&cqe) && result == alone && alone,
-	   "the same beside %u jobs of another client", rounds);
+	for (i = 0; i < TRIES && !rounds && good; i++) {
+		roi = submit_roi(OWN_A);
+		rounds = run_beside(OWN_A);
+		good = completes(OWN_A, roi, 0);
+		memcpy(&result, a.operands + 64, 4);
+		good &= result == alone && alone;
+	}
+	ok(good && rounds, "the same beside %u jobs of another client", rounds);
 	rig_close(&rig);
 }
 
@@ -389,9 +418,6 @@ static uint64_t exec_ns(void)
  * machine may take the processor away in between.
  */
 #define LIMIT	(30 * 1000000ull)
-
-/* A busy machine takes the processor away from a job as well, and that time counts. */
-#define TRIES	5
 
 /* Does a job end within its limit that has a ninth of the engine? @taken: out: its time. */
 static bool has_whole_limit(uint64_t limit, uint64_t *taken)
@@ -415,10 +441,10 @@ static bool has_whole_limit(uint64_t limit, uint64_t *taken)
 static void test_limit(void)
 {
 	static const unsigned int queues[] = { SHARED, OWN_A };
-	unsigned int i, rounds;
-	struct nnpu_cqe cqe;
+	unsigned int i, k, rounds;
 	uint64_t ns, taken = 0;
 	uint16_t roi;
+	bool good;
 
 	for (i = 0; i < 2; i++) {
 		open_limited(ENDLESS, LIMIT, 1);
@@ -426,12 +452,13 @@ static void test_limit(void)
 		   le16toh(job_result(&a)->status) == NNPU_STATUS_TIME_LIMIT,
 		   "a job alone in queue %u ends at its limit", queues[i]);
 		ok(exec_ns() >= LIMIT / 2, "and not before: %llu ns", (unsigned long long)exec_ns());
-		roi = submit_roi(queues[i]);
-		for (rounds = 0; !rig_peek(&rig.queues[queues[i]], &cqe) &&
-		     completes(OWN_B, submit_add(OWN_B), 0); rounds++)
-			;
-		ok(completes(queues[i], roi, NNPU_STATUS_TIME_LIMIT) && rounds &&
-		   exec_ns() >= LIMIT / 2, "and beside %u jobs of another client", rounds);
+		for (k = 0, rounds = 0, good = true; k < TRIES && !rounds && good; k++) {
+			roi = submit_roi(queues[i]);
+			rounds = run_beside(queues[i]);
+			good = completes(queues[i], roi, NNPU_STATUS_TIME_LIMIT) &&
+			       exec_ns() >= LIMIT / 2;
+		}
+		ok(good && rounds, "and beside %u jobs of another client", rounds);
 		rig_inject(&rig, NNPU_INJECT_JOB_STALL, 1);
 		ok(completes(queues[i], submit_roi(queues[i]), NNPU_STATUS_TIME_LIMIT),
 		   "one that makes no progress");

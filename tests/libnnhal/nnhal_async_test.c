@@ -417,7 +417,7 @@ static void test_close_waits(uint32_t num_outputs)
 	ok(atomic_load(&slow.has_returned), "closing the device waits for the callback");
 	ok(!slow.status && slow.num_shapes == num_outputs && slow.num_right == num_outputs,
 	   "which has all the shapes");
-	ok(count_entries("/proc/self/task") <= threads, "and no thread is left");
+	ok(wait_for_entries("/proc/self/task", threads) <= threads, "and no thread is left");
 	run_fini(&r);
 	sem_destroy(&slow.told);
 }

@@ -408,10 +408,8 @@ static void test_attack(struct nnhal_prepared_model *model, const struct attack 
 	waitpid(pid, NULL, 0);
 	close(test_lives[1]);
 	pthread_join(thread, NULL);
-	for (i = 0; i < LIMIT_SECONDS * 100 && (count_entries("/proc/self/task") != threads ||
-						 count_entries("/proc/self/fd") != fds); i++)
-		usleep(10000);
-	ok(count_entries("/proc/self/task") == threads && count_entries("/proc/self/fd") == fds,
+	ok(wait_for_entries("/proc/self/task", threads) <= threads &&
+	   wait_for_entries("/proc/self/fd", fds) <= fds,
 	   "%s: neither a thread nor a descriptor stays", attack->what);
 }
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nnhal_fixture.h"
 
@@ -219,6 +220,17 @@ unsigned int count_entries(const char *path)
 	while (readdir(dir))
 		n++;
 	closedir(dir);
+	return n;
+}
+
+unsigned int wait_for_entries(const char *path, unsigned int most)
+{
+	unsigned int waits, n = count_entries(path);
+
+	for (waits = 0; n > most && waits < 1000; waits++) {
+		usleep(10000);
+		n = count_entries(path);
+	}
 	return n;
 }
 

@@ -417,7 +417,7 @@ static void on_gate(void *context, enum nnhal_status status, struct nnhal_prepar
 
 static void test_threads(void)
 {
-	unsigned int before = count_threads(), with_device, crowd, i, launched = 0;
+	unsigned int before = count_threads(), with_device, crowd, left, i, launched = 0;
 	struct nnhal_device *d = NULL;
 
 	make_add_relu(&f);
@@ -437,11 +437,8 @@ static void test_threads(void)
 	pthread_mutex_unlock(&gate.lock);
 	ok(gate.good == CROWD, "and all succeed: %u", gate.good);
 	nnhal_device_unref(d);
-	/* Who has joined a thread may still find it in /proc. */
-	for (i = 0; i < 1000 && count_threads() != before; i++)
-		usleep(10000);
-	ok(count_threads() == before, "no thread of a closed device is left: %u, before it %u",
-	   count_threads(), before);
+	left = wait_for_entries("/proc/self/task", before);
+	ok(left <= before, "no thread of a closed device is left: %u, before it %u", left, before);
 }
 
 int main(void)
