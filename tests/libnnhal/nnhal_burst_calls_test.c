@@ -14,7 +14,7 @@
  * How long a result takes is up to the machine. On one that stalls a spinning waiter sleeps in
  * the end; therefore a round of ROUND executions without a system call must come, within
  * ROUNDS. A waiter that sleeps at once may find the result before it does; therefore only
- * executions with a system call are counted.
+ * executions with a system call are counted, until there are ROUND of them.
  *
  * The tracer is a child of this process. It counts the entries between two getppid(),
  * which nothing else here uses.
@@ -44,15 +44,10 @@
 #define ROUNDS		20
 /* Executions by SUBMIT that the driver has to count. */
 #define SUBMITS		10
-/* Executions that have to sleep, and executions at most. */
-#define SLEEPS		50
-#define SLEEPS_TRIED	2000
 /*
- * Executions go on for so long: the library bounds each sleep by a time one second ahead, which it
- * has to renew meanwhile.
+ * Iterations of a loop that takes about ten milliseconds: usually a waiter is asleep before. ROUND of
+ * them take longer than the second by which the library bounds a sleep.
  */
-#define SLEEPS_NS	UINT64_C(2500000000)
-/* Iterations of a loop that takes about ten milliseconds: usually a waiter is asleep before. */
 #define ITERATIONS	20000
 /*
  * A sleep that lasts so long makes the driver arm the interrupt once more. The second interrupt
@@ -344,7 +339,7 @@ static void test_spins(const char *what, struct nnhal_burst *burst, struct run *
 	ok(!calls, "%s: %u executions make no system call", what, ROUND);
 }
 
-/* Executions that sleep make one system call each; SLEEPS of them at least. */
+/* Executions until ROUND of them have slept with one system call. None may make two. */
 static void test_sleeps(const char *what, struct nnhal_burst *burst, struct run *r)
 {
 	unsigned int wrong = 0, strange = 0, slept = 0, again = 0, clocks = 0, stalled = 0, n;
@@ -352,8 +347,7 @@ static void test_sleeps(const char *what, struct nnhal_burst *burst, struct run 
 
 	if (!is_ready(what, burst, r))
 		return;
-	for (n = 0; n < SLEEPS_TRIED && !strange &&
-		    (slept < SLEEPS || now_ns() - begin < SLEEPS_NS); n++) {
+	for (n = 0; slept < ROUND && !strange && n < ROUNDS * ROUND; n++) {
 		struct calls c;
 
 		last = start;
@@ -382,7 +376,7 @@ static void test_sleeps(const char *what, struct nnhal_burst *burst, struct run 
 	ok(!strange && clocks <= (clock_calls ? 4 * (seconds + 1) : 0),
 	   "%s: no system call but to sleep", what);
 	ok(!again, "%s: no execution makes two system calls", what);
-	ok(slept >= SLEEPS, "%s: %u executions make one", what, SLEEPS);
+	ok(slept == ROUND, "%s: %u executions make one", what, ROUND);
 }
 
 /* Mappings of the file behind @fd in this process that can be read or written. */

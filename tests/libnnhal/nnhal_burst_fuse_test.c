@@ -408,8 +408,8 @@ static void test_attack(struct nnhal_prepared_model *model, const struct attack 
 	waitpid(pid, NULL, 0);
 	close(test_lives[1]);
 	pthread_join(thread, NULL);
-	ok(wait_for_entries("/proc/self/task", threads) <= threads &&
-	   wait_for_entries("/proc/self/fd", fds) <= fds,
+	ok(wait_for_entries("/proc/self/task", threads) == threads &&
+	   wait_for_entries("/proc/self/fd", fds) == fds,
 	   "%s: neither a thread nor a descriptor stays", attack->what);
 }
 

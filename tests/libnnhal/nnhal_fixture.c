@@ -223,11 +223,11 @@ unsigned int count_entries(const char *path)
 	return n;
 }
 
-unsigned int wait_for_entries(const char *path, unsigned int most)
+unsigned int wait_for_entries(const char *path, unsigned int expected)
 {
 	unsigned int waits, n = count_entries(path);
 
-	for (waits = 0; n > most && waits < 1000; waits++) {
+	for (waits = 0; n != expected && waits < 1000; waits++) {
 		usleep(10000);
 		n = count_entries(path);
 	}

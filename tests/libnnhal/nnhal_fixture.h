@@ -103,10 +103,10 @@ enum nnhal_status callback_wait(struct callback_result *result, enum nnhal_statu
 /* Entries of a directory, . and .. among them; ends the program if it cannot be read. */
 unsigned int count_entries(const char *path);
 /*
- * The same once there are @most of them or fewer, or after ten seconds: a thread that was joined is in
- * /proc a moment longer, and a thread of the library may close the last descriptor.
+ * The same once there are @expected of them, or after ten seconds: a thread that was joined is in
+ * /proc a moment longer, and a thread of the library may close the last descriptor. Nothing tells when.
  */
-unsigned int wait_for_entries(const char *path, unsigned int most);
+unsigned int wait_for_entries(const char *path, unsigned int expected);
 
 /* A request for make_add_relu() in one memory object. */
 struct run {

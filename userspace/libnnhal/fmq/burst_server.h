@@ -61,7 +61,7 @@ struct nnhal_burst_server {
 	int link_error;
 	/* Likewise: why the client got no burst, or NONE. */
 	enum nnhal_status refusal;
-	/* How often the thread slept, for tests. */
+	/* How often the thread was about to sleep, for tests. */
 	atomic_uint sleeps;
 
 	pthread_mutex_t end_lock;

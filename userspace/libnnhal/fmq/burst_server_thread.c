@@ -270,11 +270,14 @@ static int drain_link(struct nnhal_burst_server *s)
 /* Sleep until @count datums of a queue may be moved, or until there is a message. */
 static int sleep_for(struct nnhal_burst_server *s, struct nnhal_fmq *q, uint32_t count)
 {
-	int err = nnhal_fmq_prepare_poll(q, count);
+	int err;
 
+	atomic_fetch_add_explicit(&s->sleeps, 1, memory_order_relaxed);
+	/* Who sees in the queue that this thread sleeps sees that it is counted. */
+	atomic_thread_fence(memory_order_release);
+	err = nnhal_fmq_prepare_poll(q, count);
 	if (err)
 		return err < 0 ? err : 0;
-	atomic_fetch_add_explicit(&s->sleeps, 1, memory_order_relaxed);
 	err = link_sleep(&s->link, POLLIN, UINT64_MAX);
 	nnhal_fmq_cancel_poll(q);
 	return err ? err : drain_link(s);
