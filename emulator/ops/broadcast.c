@@ -27,7 +27,7 @@ struct broadcast {
 	const void *state;
 	bool takes_rows;		/* @fn: any number of them at a time */
 	unsigned int units;		/* of an element */
-	unsigned int num_loops;		/* at least that over a row, which is the first */
+	unsigned int num_loops;		/* the first is over a row; 0: an output of one element */
 	struct loop loops[NNPU_MAX_RANK];
 };
 
@@ -180,50 +180,63 @@ static bool one_row(const struct tensor *t, size_t total, size_t size, size_t *s
 	return *stride || t->bytes == size;
 }
 
-/* All that is not a short row: rows, or pieces of the only one. */
-static __attribute__((noinline)) int execute_parts(struct broadcast *b, size_t total)
+/* All that is not a short row: rows, or, unless @row is NULL, pieces of this one. */
+static __attribute__((noinline)) int execute_parts(const struct op_call *c, broadcast_fn fn,
+						   const void *state, bool takes_rows,
+						   unsigned int units, const struct loop *row,
+						   size_t total)
 {
-	struct op_pace pace = { .progress = b->c->progress };
-	struct op_parts parts = { .work = b };
+	struct broadcast b = {
+		.c = c,
+		.fn = fn,
+		.state = state,
+		.takes_rows = takes_rows,
+		.units = units,
+		.loops = { { .n = total } },
+	};
+	struct op_pace pace = { .progress = c->progress };
+	struct op_parts parts = { .work = &b };
 
-	if (!b->num_loops)
-		set_loops(b);
-	parts.items = total / b->loops[0].n;
-	parts.units = b->loops[0].n * b->units + UNITS_OF_ROW;
+	if (row)
+		b.loops[b.num_loops++] = *row;
+	else
+		set_loops(&b);
+	parts.items = total / b.loops[0].n;
+	parts.units = b.loops[0].n * units + UNITS_OF_ROW;
 	parts.compute = run_rows;
 	if (parts.items == 1) {
 		parts.items = (total - 1) / PIECE + 1;
-		parts.units = PIECE * b->units;
+		parts.units = PIECE * units;
 		parts.compute = run_pieces;
 	}
-	return op_run_parts(b->c, &parts, &pace);
+	return op_run_parts(c, &parts, &pace);
 }
 
-static int execute(const struct op_call *c, broadcast_fn fn, const void *state, bool takes_rows,
-		   unsigned int units)
+/* Inline: half of a short row's time is that of the calls down to it. */
+static inline __attribute__((always_inline)) int
+execute(const struct op_call *c, broadcast_fn fn, const void *state, bool takes_rows, unsigned int units)
 {
 	size_t total = tensor_elements(c->out[0]), size = type_size(c->in[0]->type), sa, sb = 0;
 	bool row = one_row(c->in[0], total, size, &sa) && one_row(c->in[1], total, size, &sb);
-	struct broadcast b;
+	struct loop loop = { total, sa, sb };
+	struct broadcast_run run;
 
 	if (total == 0)
 		return 0;
-	/* No other thread is worth waking for it, and so few units have no point. */
-	if (row && total <= PIECE && total * units < OP_PACE_UNITS) {
-		fn(state, &(struct broadcast_run){
-			.a = c->in[0]->data, .b = c->in[1]->data, .sa = sa, .sb = sb,
-			.out = c->out[0]->data, .n = total, .rows = 1,
-		});
-		return 0;
-	}
-	b.c = c;
-	b.fn = fn;
-	b.state = state;
-	b.takes_rows = takes_rows;
-	b.units = units;
-	b.num_loops = row;
-	b.loops[0] = (struct loop){ total, sa, sb };
-	return execute_parts(&b, total);
+	if (!row || total > PIECE || total * units >= OP_PACE_UNITS)
+		return execute_parts(c, fn, state, takes_rows, units, row ? &loop : NULL, total);
+	/* A short row is not worth another thread, and has fewer units than there are between two points. */
+	run.a = c->in[0]->data;
+	run.b = c->in[1]->data;
+	run.sa = sa;
+	run.sb = sb;
+	run.out = c->out[0]->data;
+	run.n = total;
+	run.rows = 1;
+	run.next_a = 0;
+	run.next_b = 0;
+	fn(state, &run);
+	return 0;
 }
 
 int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)

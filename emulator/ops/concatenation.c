@@ -71,52 +71,62 @@ static void fill_table(const struct tensor *in, const struct tensor *out, uint8_
 	}
 }
 
-/* nd_move_rows(), through a table. */
-static int convert_rows(struct op_pace *pace, const uint8_t *table, const uint8_t *in, uint8_t *out,
-			size_t out_step, size_t bytes, size_t rows)
+/* nd_move_rows() to the quantization of @out. Apart: a copy needs no room for a table. */
+static __attribute__((noinline)) int
+convert_rows(struct op_pace *pace, const struct tensor *in, const struct tensor *out, uint8_t *to,
+	     size_t out_step, size_t bytes, size_t rows)
 {
-	for (; bytes && rows; rows--, in += bytes, out += out_step) {
+	const uint8_t *from = in->data;
+	uint8_t table[256];
+
+	fill_table(in, out, table);
+	if (op_pace(pace, 4 * sizeof(table)))
+		return OP_ABORTED;
+	for (; bytes && rows; rows--, from += bytes, to += out_step) {
 		for (size_t i = 0; i < bytes && !op_pace_row(pace, i, 1); i++)
-			out[i] = table[in[i]];
+			to[i] = table[from[i]];
 		if (op_pace(pace, bytes % OP_PACE_RUN + 4))
 			return OP_ABORTED;
 	}
 	return 0;
 }
 
+/* Bytes of a row: of the dimensions from @axis on. To divide by the number of rows takes as long as to move one. */
+static size_t row_bytes(const struct tensor *t, unsigned int axis)
+{
+	return axis ? tensor_elements_of(t, axis, t->rank) * type_size(t->type) : t->bytes;
+}
+
 int concatenation_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *out = c->out[0];
-	size_t outer, row, at = 0;
+	uint8_t *to = out->data;
+	size_t outer, row;
 	unsigned int axis;
-	uint8_t table[256];
 
 	if (op_get_axis(c, c->num_inputs - 1, out->rank, false, &axis))
 		return -1;
 	if (out->bytes == 0)
 		return 0;
 	outer = tensor_elements_of(out, 0, axis);
-	row = out->bytes / outer;
+	row = row_bytes(out, axis);
 	for (unsigned int i = 0; i < c->num_inputs - 1; i++) {
 		const struct tensor *in = c->in[i];
-		size_t part = in->bytes / outer;
-		bool convert = type_is_quant8(in->type) &&
-			       (in->scale != out->scale || in->zero_point != out->zero_point);
-		uint8_t *to = (uint8_t *)out->data + at;
+		size_t part = row_bytes(in, axis);
 		int ret;
 
-		if (convert) {
-			fill_table(in, out, table);
-			ret = op_pace(&pace, 4 * sizeof(table)) ||
-			      convert_rows(&pace, table, in->data, to, row, part, outer) ? OP_ABORTED : 0;
-		} else {
+		if (type_is_quant8(in->type) &&
+		    (in->scale != out->scale || in->zero_point != out->zero_point))
+			ret = convert_rows(&pace, in, out, to, row, part, outer);
+		else if (outer == 1)
+			ret = nd_move(&pace, in->data, to, part);
+		else
 			ret = nd_move_rows(&pace, in->data, (ptrdiff_t)part, to, (ptrdiff_t)row, part,
 					   outer);
-		}
 		if (ret)
 			return ret;
-		at += part;
+		to += part;
 	}
 	return 0;
 }

@@ -4,11 +4,6 @@
  */
 #include "nd_copy.h"
 
-#include <string.h>
-
-/* Bytes that are copied between two looks at op_pace(). */
-#define MOVE_BYTES	(1u << 18)
-
 /* Elements with gaps between them: each may be in a page of its own. */
 #define STRIDED_RUN	4096
 
@@ -158,7 +153,7 @@ int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
 		for (size_t at = 0, n; !rows && at < inner->n; at += n) {
 			ptrdiff_t skip = (ptrdiff_t)(at * size);
 
-			n = inner->n - at < MOVE_BYTES / 4 ? inner->n - at : MOVE_BYTES / 4;
+			n = inner->n - at < ND_MOVE_BYTES / 4 ? inner->n - at : ND_MOVE_BYTES / 4;
 			if (n > STRIDED_RUN && strided)
 				n = STRIDED_RUN;
 			copy_run(src + skip * inner->in, dst + skip * inner->out, size, inner, n);
@@ -182,7 +177,7 @@ int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
 int nd_fill(struct op_pace *pace, void *out, size_t size, size_t n, const void *value)
 {
 	for (size_t at = 0, run; at < n; at += run) {
-		run = n - at < MOVE_BYTES / 4 ? n - at : MOVE_BYTES / 4;
+		run = n - at < ND_MOVE_BYTES / 4 ? n - at : ND_MOVE_BYTES / 4;
 		if (size == 1) {
 			memset((uint8_t *)out + at, *(const uint8_t *)value, run);
 		} else {
@@ -195,14 +190,11 @@ int nd_fill(struct op_pace *pace, void *out, size_t size, size_t n, const void *
 	return 0;
 }
 
-int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes)
+int nd_move_long(struct op_pace *pace, const void *in, void *out, size_t bytes)
 {
-	if (in == out)
-		return 0;
 	for (size_t at = 0, n; at < bytes; at += n) {
-		n = bytes - at < MOVE_BYTES ? bytes - at : MOVE_BYTES;
-		memcpy((char *)out + at, (const char *)in + at, n);
-		if (op_pace(pace, n / 4 + 8))
+		n = bytes - at < ND_MOVE_BYTES ? bytes - at : ND_MOVE_BYTES;
+		if (nd_move(pace, (const char *)in + at, (char *)out + at, n))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -6,6 +6,8 @@
 #ifndef NNPU_EMU_ND_COPY_H
 #define NNPU_EMU_ND_COPY_H
 
+#include <string.h>
+
 #include "shape.h"
 
 #define ND_MAX_RANK	(2 * NNPU_MAX_RANK)
@@ -29,8 +31,22 @@ void nd_strides(const struct tensor *t, ptrdiff_t *strides);
 /* Fill @n elements of @size bytes with the one at @value. 0 or OP_ABORTED. */
 int nd_fill(struct op_pace *pace, void *out, size_t size, size_t n, const void *value);
 
+/* Bytes that are copied between two looks at op_pace(). */
+#define ND_MOVE_BYTES	(1u << 18)
+
+/* nd_move() of more than ND_MOVE_BYTES. */
+int nd_move_long(struct op_pace *pace, const void *in, void *out, size_t bytes);
+
 /* Copy @bytes bytes, unless @in is @out. 0 or OP_ABORTED. */
-int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes);
+static inline int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes)
+{
+	if (in == out || !bytes)
+		return 0;
+	if (bytes > ND_MOVE_BYTES)
+		return nd_move_long(pace, in, out, bytes);
+	memcpy(out, in, bytes);
+	return op_pace(pace, bytes / 4 + 8) ? OP_ABORTED : 0;
+}
 
 /*
  * Copy @rows rows of @bytes bytes each, which are @in_step and @out_step bytes apart and do not overlap. 0 or

@@ -80,7 +80,10 @@ struct row_kernels {
 	 */
 	void (*exps)(const float *x, size_t n, float max, float beta, float *y, float *sums);
 
-	/* y[i] = a[i] + b[i] and so on, of floats, limited to [min, max]; a NaN stays one */
+	/*
+	 * y[i] = a[i] + b[i] and so on, of floats, limited to [min, max]; a NaN stays one. The output
+	 * overlaps no input.
+	 */
 	void (*arithmetic)(enum row_arithmetic what, const struct broadcast_run *run, float min,
 			   float max);
 

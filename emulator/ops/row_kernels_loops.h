@@ -25,6 +25,8 @@
 #define ROW_TARGET
 #endif
 #define ROW_INLINE	static inline __attribute__((always_inline, unused)) ROW_TARGET
+/* A function apart, so that a caller which does not need its room on the stack does not make it. */
+#define ROW_APART	static __attribute__((noinline))
 
 /* Of the elements of a vector; ROW_INLINE is for them, too. */
 #include "row_functions.h"
@@ -424,6 +426,16 @@ ROW_INLINE void row_arithmetics_short(enum row_arithmetic what, const struct bro
 	}
 }
 
+/* One row: known here, so that nothing is set up for the next one. */
+ROW_INLINE void row_arithmetics_one(enum row_arithmetic what, const struct broadcast_run *run, float min,
+				    float max)
+{
+	struct broadcast_run one = *run;
+
+	one.rows = 1;
+	row_arithmetics(what, &one, min, max);
+}
+
 /* Functions of single elements. */
 
 ROW_INLINE float row_value(const enum row_function what, float x, float a, float b)
@@ -509,13 +521,21 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	target static void long_rows(enum row_arithmetic what, const struct broadcast_run *run, \
 				     float min, float max) \
 	{ row_arithmetics(what, run, min, max); } \
-	target static void arithmetic(enum row_arithmetic what, const struct broadcast_run *run, \
-				      float min, float max) \
+	target ROW_APART void many_rows(enum row_arithmetic what, const struct broadcast_run *run, \
+					float min, float max) \
 	{ \
-		if (run->n < ROW_SHORT && run->n && run->rows > 1) \
+		if (run->n < ROW_SHORT && run->n) \
 			row_arithmetics_short(what, run, min, max, long_rows); \
 		else \
 			long_rows(what, run, min, max); \
+	} \
+	target static void arithmetic(enum row_arithmetic what, const struct broadcast_run *run, \
+				      float min, float max) \
+	{ \
+		if (run->rows == 1) \
+			row_arithmetics_one(what, run, min, max); \
+		else \
+			many_rows(what, run, min, max); \
 	} \
 	target static void function(enum row_function what, const float *x, size_t n, float a, \
 				    float b, float *y) \

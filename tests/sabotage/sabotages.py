@@ -303,9 +303,9 @@ SABOTAGES = [
              "^not ok"),
     # Host tests find what is wrong with the code.
     Sabotage("operation-bytes", "operations", "an operation swaps two bytes",
-             (replace("emulator/ops/**/concatenation.c", r"^(\t+)at \+= part;$",
+             (replace("emulator/ops/**/concatenation.c", r"^(\t+)to \+= part;$",
                       r"\1if (part > 1) {\n\1\tuint8_t y = to[0];\n\n"
-                      r"\1\tto[0] = to[1];\n\1\tto[1] = y;\n\1}\n\1at += part;"),), "^  FAILED"),
+                      r"\1\tto[0] = to[1];\n\1\tto[1] = y;\n\1}\n\1to += part;"),), "^  FAILED"),
     Sabotage("position-bits", "tolerance", "a position in an image loses its last bits",
              (replace("emulator/ops/**/resize.c", r"0\.5f : 0\.0f\)\) \* step;$",
                       "0.5f : 0.0f)) * step * 1.000001f;"),), "^  FAILED"),
