@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Arithmetic of floats with broadcasting, of random shapes, by each variant of the kernels: against
- * what each element of the output is by itself. Rows are short and long, many and few.
+ * what each element of the output is by itself. Rows are short and long, many and few. And how much work
+ * they count for.
  */
 #include <float.h>
 #include <stdlib.h>
@@ -122,35 +123,33 @@ static void start(struct fixture *f, enum operation what, bool tflite)
 			hal[what]);
 }
 
-static bool agrees(enum operation what)
+static bool agrees_for(enum operation what, bool tflite, const struct shapes *s)
 {
-	bool tflite = what > DIV || pick(0, 1), good;
 	enum activation activation = what > DIV ? ACTIVATION_NONE : (enum activation)pick(0, 3);
 	struct frange range = frange_of(activation);
 	uint32_t dims[3][NNPU_MAX_RANK];
 	float *in[2], *expected;
-	struct shapes s;
 	struct fixture f;
+	bool good;
 
-	pick_shapes(&s, tflite ? 6 : 4);
 	start(&f, what, tflite);
 	for (int k = 0; k < 3; k++) {
-		for (unsigned int i = 0; i < s.rank[k]; i++)
-			dims[k][i] = s.dims[k][s.rank[k] - 1 - i];
+		for (unsigned int i = 0; i < s->rank[k]; i++)
+			dims[k][i] = s->dims[k][s->rank[k] - 1 - i];
 	}
 	for (int k = 0; k < 2; k++) {
-		in[k] = values(s.sizes[k]);
-		fixture_input(&f, F32, 0, 0, s.rank[k], dims[k], in[k]);
+		in[k] = values(s->sizes[k]);
+		fixture_input(&f, F32, 0, 0, s->rank[k], dims[k], in[k]);
 	}
-	expected = values(s.sizes[2]);
-	for (size_t i = 0; i < s.sizes[2]; i++)
-		expected[i] = result_of(what, in[0][source(&s, 0, i)], in[1][source(&s, 1, i)], range);
+	expected = values(s->sizes[2]);
+	for (size_t i = 0; i < s->sizes[2]; i++)
+		expected[i] = result_of(what, in[0][source(s, 0, i)], in[1][source(s, 1, i)], range);
 	if (what <= DIV)
 		fixture_i32(&f, (int)activation);
 	if (tflite && what <= SUB)
 		fixture_bool(&f, true);
 	fixture_output(&f, F32, 0, 0);
-	good = fixture_run(&f) == 0 && fixture_is(&f, s.rank[2], dims[2], expected);
+	good = fixture_run(&f) == 0 && fixture_is(&f, s->rank[2], dims[2], expected);
 	if (!good)
 		tap_note("%s", reason_text(fixture_reason(&f)));
 	fixture_end(&f);
@@ -158,6 +157,66 @@ static bool agrees(enum operation what)
 	free(in[1]);
 	free(expected);
 	return good;
+}
+
+static bool agrees(enum operation what)
+{
+	bool tflite = what > DIV || pick(0, 1);
+	struct shapes s;
+
+	pick_shapes(&s, tflite ? 6 : 4);
+	return agrees_for(what, tflite, &s);
+}
+
+/* One row, of about as many elements as are computed without parts; an input may be one value. */
+static void test_short_rows(const char *variant)
+{
+	unsigned int bad = 0;
+
+	for (int what = ADD; what < NUM_OPERATIONS; what++) {
+		for (uint32_t n = 1022; n <= 1026; n++) {
+			for (int one = 0; one < 3; one++) {
+				struct shapes s = { .rank = { 1, 1, 1 }, .dims = { { n }, { n }, { n } } };
+
+				if (one < 2)
+					s.dims[one][0] = 1;
+				for (int k = 0; k < 3; k++)
+					s.sizes[k] = s.dims[k][0];
+				bad += !agrees_for((enum operation)what, what > DIV, &s);
+			}
+		}
+	}
+	ok(!bad, "%s: rows of 1022 to 1026 elements", variant);
+}
+
+/* An element of FLOOR_MOD counts for 512 units: so many of them have no point, or one. */
+static void test_points(void)
+{
+	enum { MOST = OP_PACE_UNITS / 512 };
+	float a[MOST], b[MOST], expected[MOST];
+	struct fixture f;
+	bool good;
+
+	for (uint32_t i = 0; i < MOST; i++) {
+		a[i] = (float)i;
+		b[i] = 7;
+		expected[i] = (float)(i % 7);
+	}
+	/* Who counts points is given one thread. */
+	graph_progress.abort_after = 1000;
+	for (uint32_t n = MOST - 1; n <= MOST; n++) {
+		fixture_init(&f, (enum nnpu_operation)EXTENSION_CODE(tflite_extension_index,
+								     TFLITE_OP_FLOOR_MOD));
+		fixture_input(&f, F32, 0, 0, DIMS(n), a);
+		fixture_input(&f, F32, 0, 0, DIMS(n), b);
+		fixture_output(&f, F32, 0, 0);
+		graph_progress.count = 0;
+		good = fixture_run(&f) == 0 && fixture_is(&f, DIMS(n), expected);
+		ok(good && graph_progress.count == n / MOST, "FLOOR_MOD of %u elements: %lu points", n,
+		   graph_progress.count);
+		fixture_end(&f);
+	}
+	graph_progress.abort_after = 0;
 }
 
 int main(void)
@@ -177,6 +236,8 @@ int main(void)
 				bad += !agrees((enum operation)what);
 			ok(!bad, "%s, %s: %d random pairs of shapes", names[what], kernels_name(i), CALLS);
 		}
+		test_short_rows(kernels_name(i));
 	}
+	test_points();
 	return tap_done();
 }
