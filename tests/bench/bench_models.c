@@ -5,8 +5,8 @@
  * usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT[:INPUT]...
  *        bench_models --variants
  *
- * Runs each .tflite model on the in-process device and, in turns with it, the same layers
- * with XNNPACK, and the model on a device with two threads, and prints the medians. If NNPU_ISA
+ * Runs each .tflite model on the in-process device and, in turns with it and on the same CPU, the same
+ * layers with XNNPACK, and the model on devices with one thread and two, and prints the medians. If NNPU_ISA
  * chooses kernels of the device, XNNPACK has no more instruction sets than these. A line behind
  * each model has the multiply-accumulates of a second, on one thread, against the peak of the
  * CPU's instruction sets, which is measured first. The outputs of the device are compared with those
@@ -35,6 +35,7 @@
 
 #include "ops/kernels.h"
 #include "bench_parts.h"
+#include "one_cpu.h"
 #include "output_difference.h"
 #include "peak.h"
 #include "reference_isa.h"
@@ -71,7 +72,8 @@ struct on_device {
 struct measured {
 	double device_ms, xnnpack_ms;
 	double two_ms;			/* on two threads */
-	double gain;			/* least time of one thread / of two */
+	double median_gain;		/* median of one thread / of two, in turns */
+	double gain;			/* the same of the least times */
 	double least_ratio;		/* least time of the device / of XNNPACK */
 	uint64_t macs;
 	bool is_float;
@@ -197,41 +199,45 @@ static void *plain_output(const struct nntflite_model *model, const void *input,
 
 /* One model. */
 
-/* @d: on one thread, and on two. */
-static int take_turns(struct on_device *d, struct layers *layers, double seconds,
-		      struct measured *m, struct error *err)
+/* @count executions. */
+static int sample_device(struct on_device *d, unsigned int count, struct samples *s, struct error *err)
 {
-	struct samples device[2] = { 0 }, xnnpack = { 0 };
-	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9), ns = 0;
-	int ret = 0;
+	uint64_t ns = 0;
 
-	while (!ret && (xnnpack.count < 10 * BLOCK || now_ns() < end)) {
-		for (int i = 0; !ret && i < 2 * BLOCK; i++) {
-			ret = device_run(&d[i / BLOCK], &ns, err);
-			if (!ret)
-				ret = add_sample(&device[i / BLOCK], ns, err);
-		}
-		for (int i = 0; !ret && i < BLOCK; i++) {
-			uint64_t start = now_ns();
-
-			if (layers_run(layers))
-				ret = fail(err, "XNNPACK fails");
-			else
-				ret = add_sample(&xnnpack, now_ns() - start, err);
-		}
+	for (unsigned int i = 0; i < count; i++) {
+		if (device_run(d, &ns, err) || add_sample(s, ns, err))
+			return -1;
 	}
-	m->device_ms = median_ms(&device[0]);
-	m->two_ms = median_ms(&device[1]);
-	m->xnnpack_ms = median_ms(&xnnpack);
-	/* The samples are sorted. A busy machine takes away what the second thread needs. */
-	if (device[0].count && device[1].count)
-		m->gain = (double)device[0].ns[0] / (double)device[1].ns[0];
-	if (device[0].count && xnnpack.count)
-		m->least_ratio = (double)device[0].ns[0] / (double)xnnpack.ns[0];
-	free(device[0].ns);
-	free(device[1].ns);
-	free(xnnpack.ns);
-	return ret;
+	return 0;
+}
+
+static int sample_xnnpack(struct layers *layers, unsigned int count, struct samples *s, struct error *err)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t start = now_ns();
+
+		if (layers_run(layers))
+			return fail(err, "XNNPACK fails");
+		if (add_sample(s, now_ns() - start, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* A device, and in turns with it @other or, if that is NULL, XNNPACK. */
+static int take_turns(struct on_device *d, struct on_device *other, struct layers *layers, double seconds,
+		      struct samples *first, struct samples *second, struct error *err)
+{
+	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9);
+
+	while (first->count < 10 * BLOCK || now_ns() < end) {
+		if (sample_device(d, BLOCK, first, err))
+			return -1;
+		if (other ? sample_device(other, BLOCK, second, err) :
+			    sample_xnnpack(layers, BLOCK, second, err))
+			return -1;
+	}
+	return 0;
 }
 
 /* Layers. */
@@ -308,6 +314,55 @@ static int show_layers(struct on_device *d, struct layers *layers,
 	return ret;
 }
 
+/* One thread of the device and one of XNNPACK, both on one CPU. */
+static int compare_with_xnnpack(const struct nntflite_model *model, struct layers *layers,
+				const void *input, double seconds, bool by_layer, struct on_device *d,
+				struct measured *m, struct error *err)
+{
+	struct samples device = { 0 }, xnnpack = { 0 };
+	cpu_set_t before;
+	int ret;
+
+	if (one_cpu_enter(&before, err))
+		return -1;
+	ret = device_open(d, "sim", model, input, err);
+	if (!ret && by_layer)
+		ret = show_layers(d, layers, model, seconds, err);
+	if (!ret)
+		ret = take_turns(d, NULL, layers, seconds / 2, &device, &xnnpack, err);
+	one_cpu_leave(&before);
+	m->device_ms = median_ms(&device);
+	m->xnnpack_ms = median_ms(&xnnpack);
+	/* The samples are sorted. */
+	if (device.count && xnnpack.count)
+		m->least_ratio = (double)device.ns[0] / (double)xnnpack.ns[0];
+	free(device.ns);
+	free(xnnpack.ns);
+	return ret;
+}
+
+/* @two: to be opened with two threads. */
+static int compare_threads(const struct nntflite_model *model, const void *input, double seconds,
+			   struct on_device *two, struct measured *m, struct error *err)
+{
+	struct samples one_thread = { 0 }, two_threads = { 0 };
+	struct on_device one = { 0 };
+	int ret = device_open(&one, "sim", model, input, err) ||
+		  device_open(two, "sim:threads=2", model, input, err) ||
+		  take_turns(&one, two, NULL, seconds / 2, &one_thread, &two_threads, err) ? -1 : 0;
+
+	m->two_ms = median_ms(&two_threads);
+	if (two_threads.count) {
+		m->median_gain = median_ms(&one_thread) / m->two_ms;
+		/* The samples are sorted. A busy machine takes away what the second thread needs. */
+		m->gain = (double)one_thread.ns[0] / (double)two_threads.ns[0];
+	}
+	free(one_thread.ns);
+	free(two_threads.ns);
+	device_close(&one);
+	return ret;
+}
+
 /* With all operations as XNNPACK's. */
 static int measure_with(const struct nntflite_model *model, struct layers *layers,
 			const void *input, double seconds, bool by_layer, struct measured *m,
@@ -321,12 +376,8 @@ static int measure_with(const struct nntflite_model *model, struct layers *layer
 
 	memcpy(layers_input(layers, &bytes), input, nntflite_model_input(model, 0)->bytes);
 	expected = plain_output(model, input, err);
-	if (expected && !device_open(&d[0], "sim", model, input, err) &&
-	    !device_open(&d[1], "sim:threads=2", model, input, err)) {
-		ret = by_layer ? show_layers(&d[0], layers, model, seconds, err) : 0;
-		if (!ret)
-			ret = take_turns(d, layers, seconds, m, err);
-	}
+	if (expected && !compare_threads(model, input, seconds, &d[1], m, err))
+		ret = compare_with_xnnpack(model, layers, input, seconds, by_layer, &d[0], m, err);
 	if (!ret) {
 		const void *other = layers_output(layers, &bytes);
 
@@ -528,7 +579,7 @@ static void print(const char *name, const struct measured *m, struct json *json)
 	       m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",
 	       m->largest_difference);
 	printf("    ratio of the least times: %.2f; two threads: %.3f ms, %.2f times one, by the least "
-	       "times %.2f;", m->least_ratio, m->two_ms, m->device_ms / m->two_ms, m->gain);
+	       "times %.2f;", m->least_ratio, m->two_ms, m->median_gain, m->gain);
 	if (peak)
 		printf(" roofline: %.2f GMAC/s of %.1f (%s), %.1f %%\n", gmacs, peak->gmacs, peak->name,
 		       100 * gmacs / peak->gmacs);
@@ -537,7 +588,7 @@ static void print(const char *name, const struct measured *m, struct json *json)
 	json_object(json, name);
 	json_bool(json, "whole", true);
 	json_real(json, "two_threads_ms", m->two_ms, 6);
-	json_real(json, "two_threads_gain", m->device_ms / m->two_ms, 4);
+	json_real(json, "two_threads_gain", m->median_gain, 4);
 	json_real(json, "two_threads_least_gain", m->gain, 4);
 	json_real(json, "gmacs", gmacs, 4);
 	if (peak) {

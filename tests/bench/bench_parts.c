@@ -6,10 +6,8 @@
  * XNNPACK's operators, and what its results are compared with. Then the operations that both
  * have are timed one by one, both sides in turns on one CPU.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +16,7 @@
 
 #include "ops/kernels.h"
 #include "bench_parts.h"
+#include "one_cpu.h"
 #include "operand_bytes.h"
 #include "output_difference.h"
 #include "reference_layers.h"
@@ -493,23 +492,6 @@ static int measure_parts(const struct nntflite_model *model, double seconds, boo
 	return ret;
 }
 
-/*
- * This thread, and those that it starts, on one CPU from now on; @before: where they were. An operation may take
- * fewer nanoseconds than two CPUs differ by, whose clocks change by themselves.
- */
-static int use_one_cpu(cpu_set_t *before, struct error *err)
-{
-	int cpu = sched_getcpu();
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	if (cpu >= 0 && cpu < CPU_SETSIZE)
-		CPU_SET(cpu, &one);
-	if (sched_getaffinity(0, sizeof(*before), before) || sched_setaffinity(0, sizeof(one), &one))
-		return fail(err, "cannot stay on one CPU: %s", strerror(errno));
-	return 0;
-}
-
 static int measure_on_this_cpu(const struct nntflite_model *model, void *const *inputs, double seconds,
 			       bool by_layer, struct parts *parts, struct error *err)
 {
@@ -532,10 +514,9 @@ int parts_measure(const struct nntflite_model *model, void *const *inputs, doubl
 	int ret;
 
 	memset(parts, 0, sizeof(*parts));
-	/* The threads of a device start when it is opened. */
-	if (use_one_cpu(&before, err))
+	if (one_cpu_enter(&before, err))
 		return -1;
 	ret = measure_on_this_cpu(model, inputs, seconds, by_layer, parts, err);
-	sched_setaffinity(0, sizeof(before), &before);
+	one_cpu_leave(&before);
 	return ret;
 }

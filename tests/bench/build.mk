@@ -14,8 +14,8 @@ $(BUILD)/obj/$(BENCH_DIR)/%.o: \
 		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
 
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.
-$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models bench_parts peak reference_dense \
-		reference_elementwise reference_isa reference_layers) \
+$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models bench_parts one_cpu peak \
+		reference_dense reference_elementwise reference_isa reference_layers) \
 		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
 	$(call link,$^ -lXNNPACK -lpthreadpool -lcpuinfo $(NNRUN_LIBS) $(NNHAL_LIBS))
 
