@@ -119,8 +119,6 @@ int concatenation_execute(const struct op_call *c)
 		if (type_is_quant8(in->type) &&
 		    (in->scale != out->scale || in->zero_point != out->zero_point))
 			ret = convert_rows(&pace, in, out, to, row, part, outer);
-		else if (outer == 1)
-			ret = nd_move(&pace, in->data, to, part);
 		else
 			ret = nd_move_rows(&pace, in->data, (ptrdiff_t)part, to, (ptrdiff_t)row, part,
 					   outer);

@@ -97,14 +97,12 @@ static void move_short(const char *in, ptrdiff_t in_step, char *out, ptrdiff_t o
 		move_some(8, 8, in, in_step, out, out_step, bytes, rows);
 }
 
-int nd_move_rows(struct op_pace *pace, const void *in, ptrdiff_t in_step, void *out,
+int nd_move_many(struct op_pace *pace, const void *in, ptrdiff_t in_step, void *out,
 		 ptrdiff_t out_step, size_t bytes, size_t rows)
 {
 	const char *src = in;
 	char *dst = out;
 
-	if (rows == 1)
-		return nd_move(pace, in, out, bytes);
 	for (size_t n; bytes && rows; rows -= n) {
 		n = bytes > SHORT ? 1 : rows < STRIDED_RUN ? rows : STRIDED_RUN;
 		if (bytes > SHORT) {

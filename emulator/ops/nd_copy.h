@@ -48,11 +48,19 @@ static inline int nd_move(struct op_pace *pace, const void *in, void *out, size_
 	return op_pace(pace, bytes / 4 + 8) ? OP_ABORTED : 0;
 }
 
+/* nd_move_rows() of several rows. */
+int nd_move_many(struct op_pace *pace, const void *in, ptrdiff_t in_step, void *out,
+		 ptrdiff_t out_step, size_t bytes, size_t rows);
+
 /*
  * Copy @rows rows of @bytes bytes each, which are @in_step and @out_step bytes apart and do not overlap. 0 or
  * OP_ABORTED.
  */
-int nd_move_rows(struct op_pace *pace, const void *in, ptrdiff_t in_step, void *out,
-		 ptrdiff_t out_step, size_t bytes, size_t rows);
+static inline int nd_move_rows(struct op_pace *pace, const void *in, ptrdiff_t in_step, void *out,
+			       ptrdiff_t out_step, size_t bytes, size_t rows)
+{
+	return rows == 1 ? nd_move(pace, in, out, bytes) :
+			   nd_move_many(pace, in, in_step, out, out_step, bytes, rows);
+}
 
 #endif /* NNPU_EMU_ND_COPY_H */

@@ -55,9 +55,8 @@ static unsigned int pick_shape(uint32_t *dims, unsigned int *axis)
 static bool concatenation_agrees(const struct form *form)
 {
 	static uint8_t in[MAX_INPUTS][MOST * 4], expected[MOST * 4];
-	bool quantized = form->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ||
-			 form->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED;
-	bool is_signed = form->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, good;
+	bool quantized = type_is_quant8(form->type), same[MAX_INPUTS], good;
+	bool is_signed = form->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED;
 	int zeros[MAX_INPUTS], count = pick(1, MAX_INPUTS);
 	uint32_t dims[4], own[MAX_INPUTS], total = 0;
 	unsigned int axis, rank = pick_shape(dims, &axis);
@@ -71,17 +70,14 @@ static bool concatenation_agrees(const struct form *form)
 	fixture_init(&f, NNPU_OP_CONCATENATION);
 	for (int i = 0; i < count; i++) {
 		/* One of several is as the output is. */
-		bool same = !form->converts || pick(0, 3) == 0;
-
+		same[i] = !form->converts || pick(0, 3) == 0;
 		own[i] = (uint32_t)pick(0, axis + 1 == rank ? 20 : 4);
 		total += own[i];
 		dims[axis] = own[i];
-		zeros[i] = same ? 3 : pick(-2, 2) + (is_signed ? -20 : 130);
+		zeros[i] = same[i] ? 3 : pick(-2, 2) + (is_signed ? -20 : 130);
 		fill_random(in[i], outer * own[i] * inner);
-		fixture_input(&f, form->type, !quantized ? 0 : same ? 0.5f : 1.0f, quantized ? zeros[i] : 0,
+		fixture_input(&f, form->type, !quantized ? 0 : same[i] ? 0.5f : 1.0f, quantized ? zeros[i] : 0,
 			      rank, dims, in[i]);
-		if (same)
-			zeros[i] = 1000;
 	}
 	dims[axis] = total;
 	fixture_i32(&f, (int)axis);
@@ -93,7 +89,7 @@ static bool concatenation_agrees(const struct form *form)
 			for (size_t k = 0; k < bytes; k++, at++) {
 				uint8_t v = in[i][row * bytes + k];
 
-				expected[at] = zeros[i] == 1000 ? v : converted(v, zeros[i], is_signed);
+				expected[at] = same[i] ? v : converted(v, zeros[i], is_signed);
 			}
 		}
 	}
