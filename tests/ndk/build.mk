@@ -3,13 +3,13 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header memory model oom run shared states \
-	threads)
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header memory model oom padding run shared \
+	states threads)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 
 # What libneuralnetworks does not export: devices for tests, how a model was cut.
-$(patsubst %,$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_%_test.o,again cut failures oom shared): \
+$(patsubst %,$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_%_test.o,again cut failures oom padding shared): \
 	DIR_CFLAGS += -I$(NDK_DIR) -I$(NNHAL_DIR) -Ikernel $(DRM_CFLAGS)
 
 # With the objects of the library, so that sanitizers see into them.

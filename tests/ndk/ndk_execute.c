@@ -176,6 +176,12 @@ static uint32_t length_of(const struct run *r, uint32_t output)
 	return r->m->outputs[output].length - (output == r->small);
 }
 
+/* Of different residues, so that it is more than an alignment. What follows the value is its guard. */
+static size_t padded(const struct run *r, uint32_t length)
+{
+	return r->c->way->padded ? (size_t)length + 1 + length % GUARD_SIZE : length;
+}
+
 static void write_value(const struct run *r, uint32_t i)
 {
 	const struct value *v = value_of(r->m, i);
@@ -220,7 +226,7 @@ static int set_argument(struct run *r, ANeuralNetworksExecution *e, uint32_t i)
 	const struct value *v = value_of(r->m, i);
 	bool output = i >= r->m->num_inputs;
 	int32_t index = (int32_t)(output ? i - r->m->num_inputs : i);
-	uint32_t length = output ? length_of(r, (uint32_t)index) : v->length;
+	size_t length = padded(r, output ? length_of(r, (uint32_t)index) : v->length);
 	const struct nntc_operand *o = v->operand;
 	const struct ndk_place *place = &r->places[v->pool];
 	bool given = output ? r->c->way->run == RUN_FENCED && is_open(r->m, (uint32_t)index) :
@@ -268,6 +274,9 @@ static int prepare(struct run *r, ANeuralNetworksExecution **execution)
 	if (!result && r->c->way->run == RUN_COMPUTE)
 		result = at_stage(r, "setMeasureTiming",
 				  ANeuralNetworksExecution_setMeasureTiming(e, true));
+	if (!result && r->c->way->padded)
+		result = at_stage(r, "enableInputAndOutputPadding",
+				  ANeuralNetworksExecution_enableInputAndOutputPadding(e, true));
 	if (!result && r->c->endless)
 		result = at_stage(r, "setLoopTimeout",
 				  ANeuralNetworksExecution_setLoopTimeout(e, LOOP_TIMEOUT_NS));

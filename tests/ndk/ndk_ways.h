@@ -34,6 +34,7 @@ enum ndk_kind {
  * @form: shapes that the model leaves open; constants
  * @from_cache: compiled twice with the same token
  * @too_small: each output in turn one byte too small
+ * @padded: lengths are greater than the arguments, by up to GUARD_SIZE bytes, which are not theirs
  * @threads: each compiles the model that they share, and runs it; 0 is one
  */
 struct ndk_way {
@@ -43,6 +44,7 @@ struct ndk_way {
 	struct form form;
 	bool from_cache;
 	bool too_small;
+	bool padded;
 	unsigned int threads;
 };
 

@@ -192,6 +192,7 @@ PARTS = {
     "conversions": host("nnhal_convert_test"),
     "log": host("nnhal_debug_test"),
     "losses": host("nnhal_resilient_test"),
+    "padding": host("ndk_padding_test"),
     "threads": {
         "command": "make -s SAN=thread BUILD=$PWD/build/tsan "
                    "TSAN_TESTS=$PWD/build/tsan/tests/nnhal_burst_test run-tsan-tests",
@@ -465,6 +466,11 @@ SABOTAGES = [
              (replace("userspace/libnnhal/device/completion_queue.c",
                       r"^\t\t\(void\)eventfd_write\(q->event_fd, 1\);\n", ""),),
              "a result that is there at once"),
+    # Padding of arguments of the NNAPI.
+    Sabotage("padding-ignored", "padding", "libneuralnetworks takes the call for padding and ignores it",
+             (replace("userspace/libneuralnetworks/execute/execution_life.c",
+                      r"^\t\texecution->said\.padded = enable;$", "\t\t(void)enable;"),),
+             "not ok .* padding, a byte more"),
     # Bound requests.
     Sabotage("bound-unchanged", "bound-requests", "a burst does not notice that an argument was set",
              (replace("userspace/libnnhal/execution/bound_request.c",

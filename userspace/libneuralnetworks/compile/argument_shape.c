@@ -6,37 +6,45 @@
 
 #include "compile/argument_shape.h"
 
-static bool has_size(uint32_t type)
+/* Bytes of an argument of known shape; UINT64_MAX: too many. */
+static uint64_t size_of(const struct ndk_shape *shape)
 {
-	return !nnhal_is_extension_operand_type(type) && type != NNHAL_OPERAND_OEM &&
-	       type != NNHAL_OPERAND_TENSOR_OEM_BYTE;
+	uint64_t bytes = shape->extension;
+	uint32_t size;
+
+	if (!shape->extension)
+		return nnhal_size_of_data(shape->operand->type, shape->dimensions, shape->num_dimensions,
+					  &size) ? UINT64_MAX : size;
+	for (uint32_t i = 0; i < shape->num_dimensions && bytes <= UINT32_MAX; i++)
+		bytes *= shape->dimensions[i];
+	return bytes <= UINT32_MAX ? bytes : UINT64_MAX;
 }
 
-static void set_shape(struct ndk_shape *shape, const struct nnhal_operand *operand,
-		      const uint32_t *dimensions, uint32_t num_dimensions)
+static void set_dimensions(struct ndk_shape *shape, const uint32_t *dimensions, uint32_t num_dimensions)
 {
-	uint32_t size;
+	shape->dimensions = dimensions;
+	shape->num_dimensions = num_dimensions;
+	shape->is_open = !shape->is_scalar &&
+			 nnhal_tensor_has_unspecified_dimensions(shape->operand->type, dimensions,
+								 num_dimensions);
+	if (shape->has_size)
+		shape->size = size_of(shape);
+}
+
+void ndk_shape_of_operand(const struct nnhal_operand *operand, const struct nnhal_operand_type_info *info,
+			  struct ndk_shape *shape)
+{
+	uint32_t type = operand->type;
+	bool is_extension = nnhal_is_extension_operand_type(type);
 
 	*shape = (struct ndk_shape){
 		.operand = operand,
-		.dimensions = dimensions,
-		.num_dimensions = num_dimensions,
-		.has_size = has_size(operand->type),
+		.extension = info ? info->element_size : 0,
+		.is_scalar = info ? !info->is_tensor : nnhal_operand_type_is_scalar(type),
 	};
-	shape->is_open = !nnhal_operand_type_is_scalar(operand->type) &&
-			 nnhal_tensor_has_unspecified_dimensions(operand->type, dimensions,
-								 num_dimensions);
-	if (!shape->has_size)
-		return;
-	if (nnhal_size_of_data(operand->type, dimensions, num_dimensions, &size))
-		shape->size = UINT64_MAX;
-	else if (!shape->is_open)
-		shape->size = size;
-}
-
-void ndk_shape_of_operand(const struct nnhal_operand *operand, struct ndk_shape *shape)
-{
-	set_shape(shape, operand, operand->dimensions, operand->num_dimensions);
+	shape->has_size = is_extension ? shape->extension :
+			  type != NNHAL_OPERAND_OEM && type != NNHAL_OPERAND_TENSOR_OEM_BYTE;
+	set_dimensions(shape, operand->dimensions, operand->num_dimensions);
 }
 
 static bool type_agrees(const struct nnhal_operand *operand,
@@ -58,11 +66,12 @@ static bool type_agrees(const struct nnhal_operand *operand,
 	return true;
 }
 
-bool ndk_shape_refine(const struct nnhal_operand *operand, const ANeuralNetworksOperandType *type,
+bool ndk_shape_refine(const struct ndk_shape *model, const ANeuralNetworksOperandType *type,
 		      struct ndk_shape *shape)
 {
-	if (!type_agrees(operand, type))
+	if (!type_agrees(model->operand, type))
 		return false;
-	set_shape(shape, operand, type->dimensions, type->dimensionCount);
+	*shape = *model;
+	set_dimensions(shape, type->dimensions, type->dimensionCount);
 	return true;
 }

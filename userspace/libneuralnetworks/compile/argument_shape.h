@@ -12,32 +12,48 @@
  * @operand: of the model
  * @dimensions: whoever gave them has them
  * @num_dimensions: entries of @dimensions
+ * @extension: bytes of an element, of a type of an extension; 0: of another type, or no device says it
+ * @is_scalar: the type has no dimensions
  * @is_open: dimensions are not known
- * @has_size: the type has a size; those of extensions and OEM types have none
+ * @has_size: the size of an element is known; OEM types have none
  * @size: bytes, if @has_size and not @is_open; UINT64_MAX: more than 32 bits can say
  */
 struct ndk_shape {
 	const struct nnhal_operand *operand;
 	const uint32_t *dimensions;
 	uint32_t num_dimensions;
+	uint32_t extension;
+	bool is_scalar;
 	bool is_open;
 	bool has_size;
 	uint64_t size;
 };
 
-/* The shape that the model gives an argument. */
-void ndk_shape_of_operand(const struct nnhal_operand *operand, struct ndk_shape *shape);
+/* The shape that the model gives an argument. @info: of the type, if it is an extension's and a device knows it. */
+void ndk_shape_of_operand(const struct nnhal_operand *operand, const struct nnhal_operand_type_info *info,
+			  struct ndk_shape *shape);
 
 /* The shape by a type, which may say more than the model; false: it says less or something else. */
-bool ndk_shape_refine(const struct nnhal_operand *operand, const ANeuralNetworksOperandType *type,
+bool ndk_shape_refine(const struct ndk_shape *model, const ANeuralNetworksOperandType *type,
 		      struct ndk_shape *shape);
 
-/* Is this the length of an argument of this shape? An output of open shape may have any. */
-static inline bool ndk_shape_has_length(const struct ndk_shape *shape, bool output, size_t length)
+/*
+ * Is this the length of an argument of this shape? An output of open shape may have any. @padded: bytes that
+ * the argument does not have may follow it.
+ */
+static inline bool ndk_shape_has_length(const struct ndk_shape *shape, bool output, bool padded,
+					size_t length)
 {
 	if (length > UINT32_MAX || (shape->is_open && !output))
 		return false;
-	return shape->is_open || !shape->has_size || shape->size == length;
+	return shape->is_open || !shape->has_size || shape->size == length ||
+	       (padded && shape->size < length);
+}
+
+/* The bytes of an argument among @length: those of its shape, without what follows them. */
+static inline uint32_t ndk_shape_used(const struct ndk_shape *shape, size_t length)
+{
+	return (uint32_t)(shape->is_open || !shape->has_size ? length : shape->size);
 }
 
 #endif /* NDK_ARGUMENT_SHAPE_H */

@@ -6,6 +6,31 @@
 
 #include "compile/ndk_compilation.h"
 
+/* What a device of the compilation says about a type of an extension; NULL: it is another type, or none knows. */
+static const struct nnhal_operand_type_info *type_info(const ANeuralNetworksCompilation *c, uint32_t type,
+						       struct nnhal_operand_type_info *info)
+{
+	const struct nnhal_model *model = &c->model->flat.hal;
+
+	*info = (struct nnhal_operand_type_info)NNHAL_OPERAND_TYPE_INFO_INIT;
+	if (!nnhal_is_extension_operand_type(type))
+		return NULL;
+	if (c->device && !nnhal_device_get_operand_type_info(c->device, model, type, info))
+		return info;
+	for (uint32_t i = 0; c->plan && i < c->plan->num_steps; i++)
+		if (!nnhal_device_get_operand_type_info(c->plan->steps[i].open, model, type, info))
+			return info;
+	return NULL;
+}
+
+static void make_shape(const ANeuralNetworksCompilation *c, uint32_t index, struct ndk_shape *shape)
+{
+	const struct nnhal_operand *operand = &c->model->flat.hal.main.operands[index];
+	struct nnhal_operand_type_info info;
+
+	ndk_shape_of_operand(operand, type_info(c, operand->type, &info), shape);
+}
+
 /* Once for all executions. */
 static int make_shapes(ANeuralNetworksCompilation *c)
 {
@@ -18,9 +43,9 @@ static int make_shapes(ANeuralNetworksCompilation *c)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
 	c->shapes = to;
 	for (i = 0; i < main->num_inputs; i++)
-		ndk_shape_of_operand(&main->operands[main->input_indexes[i]], to++);
+		make_shape(c, main->input_indexes[i], to++);
 	for (i = 0; i < main->num_outputs; i++)
-		ndk_shape_of_operand(&main->operands[main->output_indexes[i]], to++);
+		make_shape(c, main->output_indexes[i], to++);
 	return ANEURALNETWORKS_NO_ERROR;
 }
 

@@ -22,7 +22,7 @@ static int find_unset(ANeuralNetworksExecution *e, bool output, int32_t index,
 	if (!u->shape)
 		return ANEURALNETWORKS_BAD_DATA;
 	if (type) {
-		if (!ndk_shape_refine(u->shape->operand, type, &u->refined))
+		if (!ndk_shape_refine(u->shape, type, &u->refined))
 			return ANEURALNETWORKS_BAD_DATA;
 		u->shape = &u->refined;
 	}
@@ -94,8 +94,9 @@ static int set_pointer(ANeuralNetworksExecution *e, bool output, int32_t index,
 		return result;
 	if (!buffer)
 		return omit(e, u.argument);
-	if (!ndk_shape_has_length(u.shape, output, length))
+	if (!ndk_shape_has_length(u.shape, output, e->said.padded, length))
 		return ANEURALNETWORKS_BAD_DATA;
+	length = ndk_shape_used(u.shape, length);
 	/* An output of open shape may have no room at all; then its first byte is not used. */
 	status = nnhal_memory_from_pointer(buffer, length ? length : 1,
 					   output ? NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE :
@@ -116,7 +117,7 @@ static bool agrees(const ANeuralNetworksMemory *memory, const struct ndk_shape *
 
 /* Where in memory is an argument? A whole one is named by offset and length 0, and gets its length. */
 static bool is_place(const ANeuralNetworksMemory *memory, const struct ndk_shape *shape, bool output,
-		     size_t offset, size_t *length)
+		     bool padded, size_t offset, size_t *length)
 {
 	uint64_t size;
 
@@ -133,8 +134,11 @@ static bool is_place(const ANeuralNetworksMemory *memory, const struct ndk_shape
 	/* An image: as many of its bytes as the operand has. */
 	if (memory->whole)
 		*length = shape->has_size && !shape->is_open ? shape->size : size;
-	return offset <= size && size - offset >= *length && offset <= UINT32_MAX &&
-	       ndk_shape_has_length(shape, output, *length);
+	if (offset > size || size - offset < *length || offset > UINT32_MAX ||
+	    !ndk_shape_has_length(shape, output, padded, *length))
+		return false;
+	*length = ndk_shape_used(shape, *length);
+	return true;
 }
 
 static int set_memory(ANeuralNetworksExecution *e, bool output, int32_t index,
@@ -150,7 +154,7 @@ static int set_memory(ANeuralNetworksExecution *e, bool output, int32_t index,
 	if (result)
 		return result;
 	if (!ndk_memory_has_role(memory, e->compilation, output, (uint32_t)index) ||
-	    !is_place(memory, u.shape, output, offset, &length))
+	    !is_place(memory, u.shape, output, e->said.padded, offset, &length))
 		return ANEURALNETWORKS_BAD_DATA;
 	u.argument->memory = ndk_memory_ref(memory);
 	if (ndk_memory_is_shared(memory)) {

@@ -184,14 +184,14 @@ int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution *execution, bo
 	return result;
 }
 
-/* The padding that devices prefer is 1 byte: lengths are exact either way. */
 int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecution *execution,
 							 bool enable)
 {
 	int result = check_unstarted(execution);
 
-	(void)enable;
 	if (!result && execution->num_set)
 		result = ANEURALNETWORKS_BAD_STATE;
+	if (!result)
+		execution->said.padded = enable;
 	return result;
 }

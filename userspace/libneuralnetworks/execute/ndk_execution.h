@@ -72,6 +72,7 @@ enum ndk_state {
 /**
  * struct ndk_said - what a program says before the start, besides arguments
  * @reusable: may start again when it has ended
+ * @padded: arguments may be followed by bytes that they do not have
  * @measure: times are wanted
  * @has_loop_timeout: it was set
  * @timeout_ns: 0: none
@@ -79,6 +80,7 @@ enum ndk_state {
  */
 struct ndk_said {
 	bool reusable;
+	bool padded;
 	bool measure;
 	bool has_loop_timeout;
 	uint64_t timeout_ns;

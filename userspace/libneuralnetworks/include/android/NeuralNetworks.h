@@ -412,8 +412,8 @@ int ANeuralNetworksCompilation_getPreferredMemoryPaddingForOutput(
  * may be NULL, can only say more than that of the model. NULL with length 0 omits an argument.
  *
  * An execution starts once, unless setReusable() came first; then it may start again when it has ended.
- * enableInputAndOutputPadding() comes before arguments are set and lets them be longer than their
- * types say, up to the padding of the compilation.
+ * enableInputAndOutputPadding() comes before arguments are set. Then the length of each may be greater than the
+ * bytes of its shape. What follows these is neither read nor written, but has to be there.
  *
  * setTimeout(), setMeasureTiming() and a @duration of startComputeWithDependencies() need exactly
  * one device that was given to the compilation. Times are in ns; UINT64_MAX as a duration that
