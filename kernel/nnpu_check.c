@@ -304,17 +304,6 @@ int nnpu_check_sync(const struct drm_nnpu_sync *sync)
 }
 
 /**
- * nnpu_check_cancel - fields of CANCEL
- * @args: copy of the caller's structure
- *
- * Return: 0, or -EINVAL.
- */
-int nnpu_check_cancel(const struct drm_nnpu_cancel *args)
-{
-	return args->flags ? -EINVAL : 0;
-}
-
-/**
  * nnpu_check_load - fields of PROGRAM_LOAD
  * @args: copy of the caller's structure
  * @max_size: largest image, bytes

@@ -75,7 +75,6 @@ int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args, u64 feat
 int nnpu_check_copy(const struct nnpu_arg *arg, u32 num);
 int nnpu_check_arg(const struct nnpu_arg *arg);
 int nnpu_check_sync(const struct drm_nnpu_sync *sync);
-int nnpu_check_cancel(const struct drm_nnpu_cancel *args);
 int nnpu_check_load(const struct drm_nnpu_program_load *args, u32 max_size);
 int nnpu_check_save(const struct drm_nnpu_program_save *args);
 int nnpu_check_program_header(const struct nnpu_program_header *h, u32 image_size,

@@ -11,7 +11,6 @@
 #include <drm/drm_ioctl.h>
 #include <drm/drm_print.h>
 
-#include "nnpu_cancel.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_drv.h"
@@ -74,7 +73,6 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_UNLOAD, nnpu_prog_unload_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_SAVE, nnpu_prog_save_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_SUBMIT, nnpu_submit_ioctl, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(NNPU_CANCEL, nnpu_cancel_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_CREATE, nnpu_userq_ioctl_create, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_DESTROY, nnpu_userq_ioctl_destroy, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_WAIT, nnpu_userq_ioctl_wait, DRM_RENDER_ALLOW),

@@ -156,7 +156,7 @@ void nnpu_gate_add(struct nnpu_gate *gate, struct dma_fence *fence)
 	gate->in[i].gate = gate;
 }
 
-/* Have the in-fences open the gate. The scheduler and CANCEL may come at the same time. */
+/* Have the in-fences open the gate. */
 static void nnpu_gate_arm(struct nnpu_gate *gate)
 {
 	u32 i;
@@ -168,17 +168,6 @@ static void nnpu_gate_arm(struct nnpu_gate *gate)
 		if (dma_fence_add_callback(gate->in[i].fence, &gate->in[i].cb, nnpu_gate_callback))
 			nnpu_gate_one_in(gate);
 	nnpu_gate_one_in(gate);
-}
-
-/**
- * nnpu_gate_open - nobody waits for the in-fences of this gate any more
- * @gate: gate, armed or not
- *
- * Any context in which no lock of a fence is held.
- */
-void nnpu_gate_open(struct nnpu_gate *gate)
-{
-	dma_fence_signal(&gate->base);
 }
 
 /**

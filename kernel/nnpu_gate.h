@@ -72,7 +72,6 @@ void nnpu_gates_open(struct nnpu_gates *gates);
 
 struct nnpu_gate *nnpu_gate_alloc(u32 max);
 void nnpu_gate_add(struct nnpu_gate *gate, struct dma_fence *fence);
-void nnpu_gate_open(struct nnpu_gate *gate);
 struct dma_fence *nnpu_gate_wait(struct nnpu_gate *gate, struct nnpu_gates *gates);
 u64 nnpu_gate_time(const struct nnpu_gate *gate);
 int nnpu_gate_error(const struct nnpu_gate *gate);

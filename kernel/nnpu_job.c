@@ -37,13 +37,11 @@
 /**
  * struct nnpu_job_fence - fence of a job
  * @base: fence
- * @lock: its lock; protects @job
- * @job: the job, from nnpu_job_publish() until it ends; no reference
+ * @lock: its lock
  */
 struct nnpu_job_fence {
 	struct dma_fence base;
 	spinlock_t lock;	/* see above */
-	struct nnpu_job *job;
 };
 
 static const char *nnpu_job_fence_get_driver_name(struct dma_fence *fence)
@@ -250,79 +248,6 @@ void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe
 }
 
 /**
- * nnpu_job_publish - let CANCEL find a job by its fence
- * @job: job; all that is left is to give it to the scheduler or to the device
- */
-void nnpu_job_publish(struct nnpu_job *job)
-{
-	spin_lock_irq(job->fence->lock);
-	container_of(job->fence, struct nnpu_job_fence, base)->job = job;
-	spin_unlock_irq(job->fence->lock);
-}
-
-/**
- * nnpu_job_is_fence - is this the fence of a job, of whatever device?
- * @fence: fence
- *
- * Return: true if so.
- */
-bool nnpu_job_is_fence(const struct dma_fence *fence)
-{
-	return fence->ops == &nnpu_job_fence_ops;
-}
-
-/**
- * nnpu_job_of_fence - find a job by its fence
- * @fence: any fence
- *
- * Return: a reference of the job; NULL if the job has ended, or the fence is no job's.
- */
-struct nnpu_job *nnpu_job_of_fence(struct dma_fence *fence)
-{
-	struct nnpu_job *job;
-
-	if (!nnpu_job_is_fence(fence))
-		return NULL;
-	spin_lock_irq(fence->lock);
-	job = container_of(fence, struct nnpu_job_fence, base)->job;
-	/* Whose reference is left is dropped after nnpu_job_end(). */
-	if (job)
-		refcount_inc(&job->ref);
-	spin_unlock_irq(fence->lock);
-	return job;
-}
-
-/**
- * nnpu_job_may_leave - may a job that is cancelled end before its in-fences have signalled?
- * @job: job
- *
- * Its fence and its gate stay until then. They count no longer among the jobs of the context, but
- * each holds its quota: that says how many there are.
- *
- * Return: true if there are few, and nobody is just giving the job to the device.
- */
-bool nnpu_job_may_leave(const struct nnpu_job *job)
-{
-	if (job->giving)
-		return false;
-	return !job->gate || refcount_read(&job->ctx->hold->ref) < NNPU_CTX_MAX_JOBS;
-}
-
-/**
- * nnpu_job_leave - end a job that waits, in the queue of its scheduler
- * @job: job, a reference; nnpu_job_begin_end() was true, and it is not in flight
- *
- * Any context, no locks held. The scheduler finds it cancelled when it comes to it. That waits for
- * nothing: the gate is opened.
- */
-void nnpu_job_leave(struct nnpu_job *job)
-{
-	nnpu_job_end(job, NNPU_STATUS_PENDING, 0, -ECANCELED);
-	if (job->gate)
-		nnpu_gate_open(job->gate);
-}
-
-/**
  * nnpu_job_end - a job has ended: account for it and signal its fence
  * @job: job; not in flight (any more); nnpu_job_begin_end() was true, or nnpu_queue_remove() was
  *	called. It may be freed before this returns
@@ -338,12 +263,7 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 {
 	struct nnpu_ctx *ctx = job->ctx;
 	struct dma_fence *fence = dma_fence_get(job->fence);
-	unsigned long flags;
 
-	/* Nobody finds it any more. */
-	spin_lock_irqsave(fence->lock, flags);
-	container_of(fence, struct nnpu_job_fence, base)->job = NULL;
-	spin_unlock_irqrestore(fence->lock, flags);
 	if (job->start) {
 		u64 start = ktime_to_ns(job->start), wall = max(ktime_get_ns() - start, 1ULL);
 

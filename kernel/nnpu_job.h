@@ -39,9 +39,6 @@ struct nnpu_sync_range;
  * @ref: references; nnpu_job_put(). SUBMIT, then the scheduler or who ends the job, has one
  * @ending: somebody calls nnpu_job_end(), or has. nnpu_job_begin_end() decides who; for a job that
  *	may be in flight under nnpu_qpair.lock
- * @giving: its memory is about to be synchronised for the device: who gives it ends it; under
- *	nnpu_qpair.lock
- * @cancelled: CANCEL: it is not given to the device any more; under nnpu_qpair.lock
  * @is_direct: its scheduler does not know it; who ends it drops its reference
  * @propagate: it takes the errors of the fences that it waits for
  * @submit_ns: when SUBMIT was called
@@ -87,8 +84,6 @@ struct nnpu_job {
 	bool synced;
 	refcount_t ref;
 	atomic_t ending;
-	bool giving;
-	bool cancelled;
 	bool is_direct;
 	bool propagate;
 	u64 submit_ns;
@@ -155,11 +150,6 @@ static inline bool nnpu_job_begin_end(struct nnpu_job *job)
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args);
 void nnpu_job_put(struct nnpu_job *job);
 void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority);
-void nnpu_job_publish(struct nnpu_job *job);
-bool nnpu_job_is_fence(const struct dma_fence *fence);
-struct nnpu_job *nnpu_job_of_fence(struct dma_fence *fence);
-bool nnpu_job_may_leave(const struct nnpu_job *job);
-void nnpu_job_leave(struct nnpu_job *job);
 u64 nnpu_job_time_after(u64 from, u64 duration_ns);
 void nnpu_job_set_deadline(struct nnpu_job *job);
 void nnpu_job_fill_deadline(struct nnpu_job *job);

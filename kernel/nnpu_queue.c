@@ -14,7 +14,6 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
-#include "nnpu_cancel.h"
 #include "nnpu_check.h"
 #include "nnpu_device.h"
 #include "nnpu_job.h"
@@ -23,8 +22,8 @@
 
 /* Completions that are taken before the lock is dropped. */
 #define NNPU_QUEUE_BATCH	16
-/* Each entry may need three command ids; see nnpu_queue.places. */
-#define NNPU_QUEUE_MAX_ENTRIES	(NNPU_CIDS_MAX / 3 + 1)
+/* Each entry may need two command ids; see nnpu_queue.places. */
+#define NNPU_QUEUE_MAX_ENTRIES	(NNPU_CIDS_MAX / 2 + 1)
 
 /**
  * nnpu_queue_ctx_places - command ids and argument blocks of a context
@@ -73,7 +72,7 @@ int nnpu_queue_init(struct nnpu_device *ndev)
 					   ndev->bounces ? 1 : nnpu_param_max_inflight());
 	queue->direct = !ndev->bounces &&
 			nnpu_ring_credits(max_entries, scheds, queue->credits + 1) > queue->credits;
-	queue->places = queue->credits + queue->direct + 2;
+	queue->places = queue->credits + queue->direct + 1;
 	queue->args_stride = ALIGN(nnpu_check_args_size(ndev->limits.max_args), 64);
 	/* One entry of a ring stays empty. */
 	entries = roundup_pow_of_two(scheds * (queue->credits + queue->direct) + 1);
@@ -166,28 +165,6 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
 }
 
 /**
- * nnpu_queue_begin_give - the memory of a job is about to be synchronised for the device
- * @queue: queue
- * @job: job; nnpu_queue_submit() follows
- *
- * Called inside a nnpu_device_enter() section. CANCEL does not drop the memory meanwhile.
- *
- * Return: false if it has already.
- */
-bool nnpu_queue_begin_give(struct nnpu_queue *queue, struct nnpu_job *job)
-{
-	unsigned long flags;
-
-	/* The others have nothing to synchronise. */
-	if (!job->ranges)
-		return true;
-	spin_lock_irqsave(&queue->qp.lock, flags);
-	job->giving = !atomic_read(&job->ending);
-	spin_unlock_irqrestore(&queue->qp.lock, flags);
-	return job->giving;
-}
-
-/**
  * nnpu_queue_submit - give a job to the device
  * @queue: queue
  * @job: job; in flight if this returns 0
@@ -195,8 +172,8 @@ bool nnpu_queue_begin_give(struct nnpu_queue *queue, struct nnpu_job *job)
  * Called inside a nnpu_device_enter() section. Allocates nothing. While recovery holds
  * the queue or the context the job waits here.
  *
- * Return: 0; -ECANCELED if the job was cancelled, or the context lost or closed, -ENODEV if the
- * device is dead, -ETIME if the deadline has passed, -EIO if the rings are full, which the
+ * Return: 0; -ECANCELED if the context was lost or closed, -ENODEV if the device is
+ * dead, -ETIME if the deadline has passed, -EIO if the rings are full, which the
  * scheduler's credits rule out.
  */
 int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
@@ -206,7 +183,7 @@ int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 	int ret;
 
 	spin_lock_irqsave(&qp->lock, flags);
-	if (job->ctx->closed || job->cancelled) {
+	if (job->ctx->closed) {
 		ret = -ECANCELED;
 		goto out;
 	}
@@ -516,7 +493,7 @@ void nnpu_queue_retain(struct nnpu_queue *queue, bool known)
 		bool begun = !job->held &&
 			     (nnpu_queue_is_head(queue, job) || job->suspect || !known);
 
-		if (begun || job->cancelled || !nnpu_ctx_is_kept(job->ctx)) {
+		if (begun || !nnpu_ctx_is_kept(job->ctx)) {
 			nnpu_queue_remove(queue, job, -ECANCELED, &ended);
 			continue;
 		}
@@ -552,8 +529,7 @@ void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilt
 		if (job->held || (ctx && job->ctx != ctx))
 			continue;
 		fate = nnpu_watchdog_job_fate(job->cid == guilty_cid || job->suspect,
-					      nnpu_queue_is_head(queue, job) || job->ctx->closed ||
-					      job->cancelled,
+					      nnpu_queue_is_head(queue, job) || job->ctx->closed,
 					      job->resubmits++, job->suspect ? -EIO : guilty_error);
 		if (fate == NNPU_FATE_RESUBMIT && nnpu_queue_push_job(queue, job))
 			fate = -ECANCELED;
@@ -565,57 +541,9 @@ void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilt
 }
 
 /**
- * nnpu_queue_cancel - end a job if the device does not have it
- * @queue: queue
- * @job: job, a reference
- * @pinned: gets the command id of a job that the device has, which is pinned until
- *	nnpu_queue_unpin(): the caller aborts the job. NULL: it does not
- *
- * Called inside a nnpu_device_enter() section. A job that waits ends here. If it cannot, it ends
- * when its scheduler comes to it, and does not run.
- *
- * Return: 0: the job has ended, ends in its turn, or is being aborted by somebody else; -EALREADY:
- * it had ended before; -EINPROGRESS: the device has it, and nobody aborts it but a caller with
- * @pinned.
- */
-int nnpu_queue_cancel(struct nnpu_queue *queue, struct nnpu_job *job, u16 *pinned)
-{
-	struct nnpu_qpair *qp = &queue->qp;
-	enum nnpu_cancel_verdict verdict;
-	bool cookie, in_flight;
-	LIST_HEAD(ended);
-
-	cookie = dma_fence_begin_signalling();
-	spin_lock_irq(&qp->lock);
-	in_flight = nnpu_cids_find(&qp->cids, job->cid) == job;
-	verdict = nnpu_cancel_judge(atomic_read(&job->ending), in_flight, job->held,
-				    job->cancelled, nnpu_job_may_leave(job));
-	if (verdict != NNPU_CANCEL_LATE && (verdict != NNPU_CANCEL_ABORT || pinned))
-		job->cancelled = true;
-	if (verdict == NNPU_CANCEL_HELD) {
-		nnpu_queue_remove(queue, job, -ECANCELED, &ended);
-	} else if (verdict == NNPU_CANCEL_ABORT && pinned) {
-		if (!job->cancel_error)
-			job->cancel_error = -ECANCELED;
-		nnpu_cids_pin(&qp->cids, job->cid);
-		*pinned = job->cid;
-	} else if (verdict == NNPU_CANCEL_END && !nnpu_job_begin_end(job)) {
-		verdict = NNPU_CANCEL_LATE;
-	}
-	spin_unlock_irq(&qp->lock);
-	nnpu_queue_end_jobs(&ended);
-	if (verdict == NNPU_CANCEL_END)
-		nnpu_job_leave(job);
-	dma_fence_end_signalling(cookie);
-	if (verdict == NNPU_CANCEL_LATE)
-		return -EALREADY;
-	return verdict == NNPU_CANCEL_ABORT ? -EINPROGRESS : 0;
-}
-
-/**
  * nnpu_queue_unpin - let a command id be used again
  * @queue: queue
- * @cid: id that was pinned, by nnpu_queue_cancel() or the watchdog
+ * @cid: id that the watchdog has pinned
  */
 void nnpu_queue_unpin(struct nnpu_queue *queue, u16 cid)
 {

@@ -20,8 +20,8 @@ struct nnpu_job;
  *	rings have room for those of all contexts and priorities
  * @direct: the device may have one more, which went past the scheduler: 1, or 0 if the rings have
  *	no room for that
- * @places: command ids and argument blocks of a context and priority, two more than
- *	@credits and @direct: the watchdog may pin an id, and a CANCEL of the context another one
+ * @places: command ids and argument blocks of a context and priority, one more than
+ *	@credits and @direct: the watchdog may pin an id
  * @inflight: jobs that have a command id, oldest first; under qp.lock
  * @completed: jobs the device has ended; under qp.lock
  * @held: calls of nnpu_queue_hold() for all contexts; under qp.lock
@@ -47,7 +47,6 @@ struct nnpu_queue {
 int nnpu_queue_init(struct nnpu_device *ndev);
 void nnpu_queue_fini(struct nnpu_device *ndev);
 int nnpu_queue_create(struct nnpu_device *ndev);
-bool nnpu_queue_begin_give(struct nnpu_queue *queue, struct nnpu_job *job);
 int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job);
 unsigned int nnpu_queue_process(struct nnpu_queue *queue);
 void nnpu_queue_end_jobs(struct list_head *ended);
@@ -61,7 +60,6 @@ bool nnpu_queue_is_drained(struct nnpu_queue *queue);
 void nnpu_queue_retain(struct nnpu_queue *queue, bool known);
 void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilty_cid,
 		       int guilty_error);
-int nnpu_queue_cancel(struct nnpu_queue *queue, struct nnpu_job *job, u16 *pinned);
 void nnpu_queue_unpin(struct nnpu_queue *queue, u16 cid);
 void nnpu_queue_close_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
 void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now);

@@ -32,9 +32,7 @@ static int nnpu_sched_give(struct nnpu_job *job, bool entered)
 	int ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
 
 	nnpu_job_set_deadline(job);
-	if (!ret && entered && !nnpu_queue_begin_give(&ndev->queue, job)) {
-		ret = -ECANCELED;
-	} else if (!ret && entered) {
+	if (!ret && entered) {
 		ret = nnpu_sync_job_for_device(job);
 		if (!ret)
 			ret = nnpu_queue_submit(&ndev->queue, job);
@@ -44,7 +42,6 @@ static int nnpu_sched_give(struct nnpu_job *job, bool entered)
 		/* Paused: only a process that is not frozen in system sleep comes here. */
 		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
 	}
-	/* CANCEL may have ended it. */
 	if (ret && nnpu_job_begin_end(job))
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
 	return ret;

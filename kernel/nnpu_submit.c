@@ -418,7 +418,6 @@ static void nnpu_submit_commit(struct nnpu_submit *s, bool entered)
 	nnpu_submit_attach_resv(s);
 	nnpu_ctx_count(ctx, NNPU_COUNT_SUBMITTED, 1);
 	trace_nnpu_job_submit(job);
-	nnpu_job_publish(job);
 	if (s->sched_init)
 		nnpu_sched_push(job);
 	else

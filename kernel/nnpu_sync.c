@@ -127,7 +127,7 @@ static void nnpu_sync_for_device(const struct nnpu_sync_walk *walk, dma_addr_t d
 
 /*
  * Does anybody wait for the end of the caller's nnpu_device_enter() section: unplug, a pause, the
- * process, which is killed, or who gives the context up or has cancelled the job? None of them
+ * process, which is killed, or who gives the context up? None of them
  * waits for more than NNPU_SYNC_STEP bytes of the memory.
  */
 static bool nnpu_sync_is_over(const struct nnpu_sync_walk *walk)
@@ -138,8 +138,7 @@ static bool nnpu_sync_is_over(const struct nnpu_sync_walk *walk)
 	if (READ_ONCE(sync->ndev->stopping) || fatal_signal_pending(current))
 		return true;
 	/* Just a hint: nnpu_queue_submit() looks again, with the lock. */
-	return job && (READ_ONCE(job->cancelled) || READ_ONCE(job->ctx->closed) ||
-		       nnpu_ctx_is_lost(job->ctx));
+	return job && (READ_ONCE(job->ctx->closed) || nnpu_ctx_is_lost(job->ctx));
 }
 
 static void nnpu_sync_init(struct nnpu_sync *sync, struct nnpu_device *ndev, bool for_cpu)

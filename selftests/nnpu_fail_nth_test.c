@@ -55,7 +55,6 @@
 	X(unload, DRM_IOCTL_NNPU_PROGRAM_UNLOAD)			\
 	X(submit, DRM_IOCTL_NNPU_SUBMIT)				\
 	X(first_submit, DRM_IOCTL_NNPU_SUBMIT)				\
-	X(cancel, DRM_IOCTL_NNPU_CANCEL)				\
 	X(queue_create, DRM_IOCTL_NNPU_QUEUE_CREATE)			\
 	X(queue_destroy, DRM_IOCTL_NNPU_QUEUE_DESTROY)			\
 	X(queue_wait, DRM_IOCTL_NNPU_QUEUE_WAIT)			\
@@ -372,19 +371,6 @@ static int call_first_submit(struct state *s)
 	return ret;
 }
 
-/* The job ends in any case. */
-static int call_cancel(struct state *s)
-{
-	struct drm_nnpu_cancel arg = { .syncobj = s->job.syncobj };
-	int ret = nnpu_job_submit(s->fd, &s->job), end;
-
-	if (ret)
-		return ret;
-	ret = nnpu_ioctl(s->fd, DRM_IOCTL_NNPU_CANCEL, &arg);
-	end = nnpu_job_wait(s->fd, &s->job, 60000);
-	return ret && ret != -EALREADY ? ret : end;
-}
-
 static int call_queue_create(struct state *s)
 {
 	struct nnpu_uq uq;
@@ -462,7 +448,6 @@ CALL(check);
 CALL(unload);
 CALL(submit);
 CALL(first_submit);
-CALL(cancel);
 CALL(queue_create);
 CALL(queue_destroy);
 CALL(queue_wait);

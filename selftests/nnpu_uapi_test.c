@@ -677,7 +677,7 @@ TEST_F(nnpu, unknown_ioctls)
 	char buf[256] = { 0 };
 	unsigned int nr;
 
-	for (nr = DRM_NNPU_CANCEL + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
+	for (nr = DRM_NNPU_BO_USERPTR + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
 		EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd,
 					      _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE,
 						   DRM_COMMAND_BASE + nr, 64), buf)) {

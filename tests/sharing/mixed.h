@@ -125,7 +125,6 @@ bool mixed_is_right(const struct worker *w, const float *a, const float *out, fl
 /* Note what failed; false. */
 bool mixed_wrong(struct worker *w, const char *what, enum nnhal_status status);
 /* mixed_ends.c */
-bool mixed_run_cancel(struct worker *w);
 bool mixed_run_completions(struct worker *w);
 bool mixed_run_pointers(struct worker *w);
 /* The model of a process. */

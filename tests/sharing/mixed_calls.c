@@ -979,7 +979,6 @@ const struct mixed_op mixed_ops[] = {
 	{ "export and import", run_gifts },
 	{ "numbers of others", run_intruder },
 	{ "fork", run_fork },
-	{ "cancel", mixed_run_cancel },
 	{ "completion queue", mixed_run_completions },
 	{ "memory of the process", mixed_run_pointers },
 };

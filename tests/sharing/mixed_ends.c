@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* More calls: executions that are cancelled, results on a queue, memory of the process. */
+/* More calls: results on a queue, memory of the process. */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 
 #define MANY		4
 #define POLL_MS		120000
-#define LOOP_NS		UINT64_C(10000000000)
 
 static bool is_right(struct worker *w, const char *what, enum nnhal_status status)
 {
@@ -18,80 +17,6 @@ static bool is_right(struct worker *w, const char *what, enum nnhal_status statu
 		return mixed_wrong(w, what, status);
 	}
 	return status ? mixed_wrong(w, what, status) : true;
-}
-
-/* ---- cancels ---- */
-
-struct ending {
-	struct callback_result result;
-	atomic_uint calls;
-};
-
-static void on_end(void *context, enum nnhal_status status,
-		   const struct nnhal_output_shape *shapes, uint32_t num_shapes,
-		   const struct nnhal_timing *timing)
-{
-	struct ending *e = context;
-
-	atomic_fetch_add(&e->calls, 1);
-	callback_executed(&e->result, status, shapes, num_shapes, timing);
-}
-
-/* An execution that would go on for LOOP_NS, until it is cancelled. */
-static enum nnhal_status launch_endless(struct worker *w, struct nnhal_cancel *cancel,
-					struct ending *e)
-{
-	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
-
-	/* While -1 < 0: add nothing. */
-	w->map[AT_A / 4] = -1;
-	w->map[AT_B / 4] = 0;
-	w->in[0].location.length = 4;
-	w->in[1].location.length = 4;
-	w->out.location.length = 4;
-	o.has_loop_timeout = true;
-	o.loop_timeout_ns = LOOP_NS;
-	o.cancel = cancel;
-	return nnhal_prepared_model_execute(w->party->loop, &w->request, &o, on_end, e);
-}
-
-bool mixed_run_cancel(struct worker *w)
-{
-	struct ending e = { .result = CALLBACK_RESULT_INIT };
-	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
-	struct nnhal_cancel *cancel;
-	enum nnhal_status status;
-	uint64_t count;
-
-	mixed_fill(w);
-	status = nnhal_cancel_create(&cancel);
-	if (status)
-		return mixed_wrong(w, "cancel_create", status);
-	status = launch_endless(w, cancel, &e);
-	/* It waits, or runs. */
-	if (mixed_random(w, 2))
-		poll(NULL, 0, 1);
-	nnhal_cancel_request(cancel);
-	status = callback_wait(&e.result, status);
-	count = nnhal_cancel_count(cancel);
-	if (status != NNHAL_STATUS_GENERAL_FAILURE || atomic_load(&e.calls) != 1 || count != 1) {
-		nnhal_cancel_unref(cancel);
-		return mixed_wrong(w, "an execution that is cancelled", status);
-	}
-	/* What comes later does not begin. */
-	mixed_fill(w);
-	o.diag = &w->diag;
-	o.cancel = cancel;
-	status = nnhal_prepared_model_execute_synchronously(w->party->model, &w->request, &o, NULL,
-							    NULL, NULL);
-	count = nnhal_cancel_count(cancel);
-	nnhal_cancel_unref(cancel);
-	if (status != NNHAL_STATUS_GENERAL_FAILURE || count != 2)
-		return mixed_wrong(w, "an execution after the cancel", status);
-	o.cancel = NULL;
-	status = nnhal_prepared_model_execute_synchronously(w->party->model, &w->request, &o, NULL,
-							    NULL, NULL);
-	return is_right(w, "an execution without the cancel", status);
 }
 
 /* ---- completion queues ---- */

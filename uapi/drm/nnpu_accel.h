@@ -54,7 +54,6 @@ extern "C" {
 #define DRM_NNPU_CONTEXT_DESTROY	0x0c
 #define DRM_NNPU_PROGRAM_SAVE		0x0d
 #define DRM_NNPU_BO_USERPTR		0x0e
-#define DRM_NNPU_CANCEL			0x0f
 
 /* struct drm_nnpu_device_info */
 #define DRM_NNPU_QUERY_DEVICE_INFO	0
@@ -162,7 +161,7 @@ struct drm_nnpu_device_info {
  * @programs: programs loaded
  * @weight: share of the engines, see struct drm_nnpu_context_create
  * @jobs_submitted: jobs that SUBMIT has accepted
- * @jobs_completed: jobs that have ended, failed ones included; the fence of one that is cancelled
+ * @jobs_completed: jobs that have ended, failed ones included; the fence of one that never ran
  *	may signal later
  * @jobs_failed: of these, jobs whose fence has an error
  * @jobs_timedout: jobs that made no progress and were aborted, those of user queues
@@ -515,8 +514,8 @@ struct drm_nnpu_sync {
  * NNPU_STATUS_PENDING there first. If the status is still NNPU_STATUS_PENDING when the
  * fence has signalled, the device did not end the job, and the error of the fence says
  * why: -ETIME (the job made no progress, or its deadline passed before the device had it),
- * -ECANCELED (DRM_NNPU_CANCEL, its file or context was closed, or
- * the job was lost in a reset that another job caused), -ENODEV (the device is gone),
+ * -ECANCELED (its file or context was closed, or the job was lost in a reset that another
+ * job caused), -ENODEV (the device is gone),
  * -EIO (any other reason), with DRM_NNPU_SUBMIT_PROPAGATE the error of an in_sync. If the
  * device ended the job with an error, the fence has -EIO, -EINVAL, -ENOMEM or, with
  * NNPU_STATUS_TIME_LIMIT, NNPU_STATUS_DEADLINE and NNPU_STATUS_LOOP_TIMEOUT, -ETIME.
@@ -549,32 +548,6 @@ struct drm_nnpu_submit {
 	__u64 deadline_ns;
 	__u64 loop_timeout_ns;
 	__u64 duration_ns;
-};
-
-/**
- * struct drm_nnpu_cancel - end a job of SUBMIT before its time
- * @syncobj: syncobj that has the fence of the job: one of its out_syncs, or one into which that
- *	fence was imported
- * @flags: zero
- * @point: timeline point, 0 for a binary syncobj
- *
- * A job that waits, for fences or for its turn, ends at once and does not run. One that runs is
- * aborted by the device: it ends at most 20 ms of engine time later, and what it has written stays.
- * The fence gets the error -ECANCELED, after the fences of the in_syncs of the job. No other job is
- * affected but those that have the error by DRM_NNPU_SUBMIT_PROPAGATE. A job that is just about to
- * end may still end with its own status: the fence says.
- *
- * The call does not wait for the end of the job. It waits for ioctls of other threads that have
- * commands for the context, and can be killed then.
- *
- * 0: the job ends, or a call before this one had asked for that; -EALREADY: it has ended; -ENOENT:
- * no such syncobj, no fence at this point, or not the fence of a job of this file; -EOPNOTSUPP: the
- * device runs the job and has no NNPU_FEATURE_ABORT.
- */
-struct drm_nnpu_cancel {
-	__u32 syncobj;
-	__u32 flags;
-	__u64 point;
 };
 
 /**
@@ -706,8 +679,6 @@ struct drm_nnpu_queue_wait {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_BO_USERPTR, struct drm_nnpu_bo_userptr)
 #define DRM_IOCTL_NNPU_SUBMIT \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_SUBMIT, struct drm_nnpu_submit)
-#define DRM_IOCTL_NNPU_CANCEL \
-	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_CANCEL, struct drm_nnpu_cancel)
 #define DRM_IOCTL_NNPU_QUEUE_CREATE \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_QUEUE_CREATE, struct drm_nnpu_queue_create)
 #define DRM_IOCTL_NNPU_QUEUE_DESTROY \
@@ -734,7 +705,6 @@ NNPU_ASSERT_SIZE(struct drm_nnpu_program_unload, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_save, 32);
 NNPU_ASSERT_SIZE(struct drm_nnpu_sync, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 120);
-NNPU_ASSERT_SIZE(struct drm_nnpu_cancel, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_create, 48);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_destroy, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_wait, 32);

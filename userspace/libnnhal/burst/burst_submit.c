@@ -28,8 +28,8 @@ enum nnhal_status burst_read_options(struct nnhal_execute_options *to,
 {
 	enum nnhal_status status = execute_options_read(to, from);
 
-	if (!status && (to->profile || to->work || to->completions || to->cancel)) {
-		diag_set(to->diag, "a burst has no profile, results of its own, and no cancel");
+	if (!status && (to->profile || to->work || to->completions)) {
+		diag_set(to->diag, "a burst has no profile and results of its own");
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return status;

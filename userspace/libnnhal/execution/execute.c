@@ -22,7 +22,6 @@
 #include "device/own_queue.h"
 #include "execution/arguments.h"
 #include "execution/buffers.h"
-#include "execution/cancelled.h"
 #include "execution/execution.h"
 #include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
@@ -38,7 +37,6 @@ void execution_done(struct execution *e)
 {
 	struct nnhal_prepared_model *model = e->model;
 
-	cancel_node_remove(&e->cancel);
 	execution_put(e);
 	nnhal_prepared_model_unref(model);
 }
@@ -155,11 +153,6 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	TRACE_BEGIN(TRACE_EXECUTE, model);
 	VLOG(&model->device->log, NNHAL_LOG_EXECUTION, "execute: program %u with %u pools",
 	     model->program, num_pools);
-	if (!execution_may_begin(e)) {
-		diag_set(read.diag, "the execution was cancelled");
-		e->preset = NNHAL_STATUS_GENERAL_FAILURE;
-		return NNHAL_STATUS_NONE;
-	}
 	if (deadline_passed(read.has_deadline, read.deadline_ns)) {
 		diag_set(read.diag, "the deadline has passed");
 		e->preset = NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
@@ -235,23 +228,20 @@ enum nnhal_status execution_submit(struct execution *e)
 
 	make_job(e, &job);
 	err = t->ops->submit(t, &job);
-	if (!err) {
-		cancel_node_submitted(&e->cancel);
+	if (!err)
 		return NNHAL_STATUS_NONE;
-	}
 	diag_set(e->options.diag, "submitting the execution: %s", errno_text(-err));
 	return device_status_from_error(e->model->device, err);
 }
 
 /*
- * What only the driver can do: end a job at its deadline or before, and tell other drivers by the
- * reservation of a dma-buf when it has ended.
+ * What only the driver can do: end a job at its deadline, and tell other drivers by the reservation of a dma-buf when it has ended.
  */
 static bool needs_driver(const struct execution *e)
 {
 	uint32_t i;
 
-	if (e->options.has_deadline || e->options.cancel)
+	if (e->options.has_deadline)
 		return true;
 	for (i = 0; i < e->num_pools; i++)
 		if (e->bindings[i] &&
@@ -381,10 +371,6 @@ struct outcome execution_end(struct execution *e, int error)
 		goto out;
 	}
 	memcpy(&header, e->result->map, sizeof(header));
-	if (unlikely(execution_is_cancelled(e, le16toh(header.status)))) {
-		diag_set(e->options.diag, "the execution was cancelled");
-		goto out;
-	}
 	if (le16toh(header.status) == NNPU_STATUS_PENDING) {
 		out.status = lost_status(e);
 		goto out;

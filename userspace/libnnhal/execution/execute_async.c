@@ -14,7 +14,6 @@
 #include "device/async.h"
 #include "device/completion_queue.h"
 #include "device/device_private.h"
-#include "execution/cancelled.h"
 #include "execution/execution.h"
 #include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
@@ -33,7 +32,6 @@ static void execution_leave(struct execution *e)
 {
 	struct nnhal_prepared_model *model = e->model;
 
-	cancel_node_remove(&e->cancel);
 	execution_detach(e);
 	nnhal_prepared_model_unref(model);
 }

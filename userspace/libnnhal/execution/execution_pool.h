@@ -10,7 +10,6 @@
 
 #include <nnhal/nnhal.h>
 
-#include "base/cancel_node.h"
 #include "base/spin.h"
 #include "device/async.h"
 #include "execution/arguments.h"
@@ -54,7 +53,6 @@ struct execution {
 	uint32_t num_repeats;			/* runs after the first one */
 	bool is_abandoned;			/* its job may still run */
 	int lost_error;				/* why there is no result; 0: its fence says it */
-	struct cancel_node cancel;		/* of the one that @options name */
 	nnhal_execution_callback callback;
 	void *context;
 };

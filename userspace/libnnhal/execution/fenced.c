@@ -71,7 +71,6 @@ static enum nnhal_status options_of(struct nnhal_fenced_options *to,
 		.has_deadline = to->has_deadline, .deadline_ns = to->deadline_ns,
 		.has_loop_timeout = to->has_loop_timeout,
 		.loop_timeout_ns = to->loop_timeout_ns, .diag = to->diag,
-		.cancel = to->cancel,
 	};
 	return NNHAL_STATUS_NONE;
 }

@@ -146,8 +146,8 @@ static enum nnhal_status check_request(const struct nnhal_burst_controller *c,
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	if (options->has_deadline || options->has_loop_timeout || options->profile ||
-	    options->work || options->completions || options->cancel) {
-		diag_set(diag, "deadline, loop timeout, profile, completion queue and cancel "
+	    options->work || options->completions) {
+		diag_set(diag, "deadline, loop timeout, profile and completion queue "
 			 "cannot travel in a packet");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}

@@ -75,8 +75,6 @@ void sim_fence_set(struct sim_transport *s, struct transport_fence *fence, bool 
 {
 	pthread_mutex_lock(&s->fence_lock);
 	fence->signalled = signalled;
-	fence->has_job = false;
-	fence->cancelled = false;
 	fence->error = error;
 	if (signalled) {
 		signal_descriptor(fence);
@@ -89,8 +87,6 @@ void sim_fence_begin(struct sim_transport *s, struct transport_fence *fence)
 {
 	pthread_mutex_lock(&s->fence_lock);
 	fence->signalled = false;
-	fence->has_job = true;
-	fence->cancelled = false;
 	fence->error = 0;
 	pthread_mutex_unlock(&s->fence_lock);
 }
@@ -131,37 +127,6 @@ int sim_fence_error(struct transport *t, struct transport_fence *fence)
 	error = fence->error;
 	pthread_mutex_unlock(&s->fence_lock);
 	return error;
-}
-
-/*
- * The mark comes first. A job that waits for fences, or is about to be submitted, is found out when
- * it is; one that has been submitted is found in the rings.
- */
-int sim_cancel(struct transport *t, struct transport_fence *fence)
-{
-	struct sim_transport *s = to_sim(t);
-	bool ends;
-
-	pthread_mutex_lock(&s->fence_lock);
-	ends = fence->has_job;
-	fence->cancelled |= ends;
-	pthread_mutex_unlock(&s->fence_lock);
-	if (!ends)
-		return -EALREADY;
-	sim_abort(&s->rings, fence);
-	return 0;
-}
-
-bool sim_fence_is_cancelled(struct sim_job *job)
-{
-	struct transport_fence *fence = job->fence;
-	struct sim_transport *s = job->owner;
-	bool cancelled;
-
-	pthread_mutex_lock(&s->fence_lock);
-	cancelled = fence->cancelled;
-	pthread_mutex_unlock(&s->fence_lock);
-	return cancelled;
 }
 
 int sim_wait(struct transport *t, struct transport_fence *const *fences, uint32_t count,
@@ -253,7 +218,7 @@ static void end_job(struct sim_transport *s, struct sim_job *job, int error)
 static void let_go(struct sim_transport *s, struct sim_waiter *w)
 {
 	uint64_t now = monotonic_ns();
-	int err = sim_fence_is_cancelled(w->job) ? -ECANCELED : w->error;
+	int err = w->error;
 
 	if (!err) {
 		sim_job_set_deadline(s, w->job, earlier(w->deadline_ns,
@@ -402,11 +367,7 @@ int sim_submit_behind(struct sim_transport *s, struct sim_job *job,
 	if (!from->num_in_fences) {
 		sim_job_set_deadline(s, job, earlier(from->deadline_ns, monotonic_ns(),
 						     from->duration_ns));
-		err = sim_submit(&s->rings, job);
-		if (err != -ECANCELED)
-			return err;
-		end_job(s, job, err);
-		return 0;
+		return sim_submit(&s->rings, job);
 	}
 	w = calloc(1, sizeof(*w) + from->num_in_fences * sizeof(*w->fds));
 	if (!w)

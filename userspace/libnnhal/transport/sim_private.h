@@ -62,8 +62,6 @@ static inline struct sim_transport *to_sim(struct transport *t)
 
 struct transport_fence {
 	bool signalled;
-	bool has_job;			/* given with one to sim_submit() or its like */
-	bool cancelled;			/* that job is */
 	int error;
 	int signal;			/* of its descriptor, -1: none */
 };
@@ -75,7 +73,6 @@ int sim_fence_export(struct transport *t, struct transport_fence *fence, int *fd
 int sim_fence_signal(struct transport *t, struct transport_fence *fence);
 int sim_fence_reset(struct transport *t, struct transport_fence *fence);
 int sim_fence_error(struct transport *t, struct transport_fence *fence);
-int sim_cancel(struct transport *t, struct transport_fence *fence);
 int sim_wait(struct transport *t, struct transport_fence *const *fences, uint32_t count,
 	     int64_t timeout_ns, uint32_t *first);
 void sim_fences_init(struct sim_transport *s);
@@ -86,8 +83,6 @@ void sim_fence_set(struct sim_transport *s, struct transport_fence *fence, bool 
 		   int error);
 /* The fence of a job that is about to be submitted. */
 void sim_fence_begin(struct sim_transport *s, struct transport_fence *fence);
-/* sim_job.is_cancelled: its fence says so. */
-bool sim_fence_is_cancelled(struct sim_job *job);
 /*
  * Submit a job when the fences that @from names have signalled; its argument block gets the deadline. It
  * ends with the error of the first one that has one. 0 or -errno.

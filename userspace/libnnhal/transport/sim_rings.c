@@ -249,8 +249,6 @@ int sim_submit(struct sim_rings *r, struct sim_job *job)
 	job->next = NULL;
 	if (r->dead || fatal) {
 		err = -ENODEV;
-	} else if (job->is_cancelled(job)) {
-		err = -ECANCELED;
 	} else if (r->num_free) {
 		start(r, job);
 	} else {
@@ -259,45 +257,6 @@ int sim_submit(struct sim_rings *r, struct sim_job *job)
 	}
 	pthread_mutex_unlock(&r->io_lock);
 	return err;
-}
-
-/* Take a job that waits for a command id out of the list; NULL: none. Caller holds io_lock. */
-static struct sim_job *take_waiting(struct sim_rings *r, const void *fence)
-{
-	struct sim_job **link = &r->waiting, *job;
-
-	while (*link && (*link)->fence != fence)
-		link = &(*link)->next;
-	job = *link;
-	if (job) {
-		*link = job->next;
-		if (!job->next)
-			r->waiting_tail = link;
-	}
-	return job;
-}
-
-bool sim_abort(struct sim_rings *r, const void *fence)
-{
-	struct nnpu_sqe_queue sqe = { .opcode = NNPU_ADMIN_ABORT, .qid = htole16(SIM_QUEUE) };
-	struct sim_job *job;
-	struct nnpu_cqe cqe;
-	uint32_t i;
-
-	pthread_mutex_lock(&r->io_lock);
-	job = take_waiting(r, fence);
-	for (i = 0; !job && i < SIM_IO_ENTRIES; i++)
-		if (r->running[i] && r->running[i]->fence == fence)
-			break;
-	/* With the lock held the id stays that of the job. The device does not wait for anybody. */
-	if (!job && i < SIM_IO_ENTRIES) {
-		sqe.target_cid = htole16((uint16_t)i);
-		sim_admin(r, &sqe, &cqe);
-	}
-	pthread_mutex_unlock(&r->io_lock);
-	if (job)
-		job->done(job, NNPU_STATUS_ABORTED);
-	return job || i < SIM_IO_ENTRIES;
 }
 
 bool sim_is_dead(struct sim_rings *r)

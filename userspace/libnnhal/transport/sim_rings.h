@@ -41,8 +41,6 @@ struct sim_job {
 	struct nnpu_sqe_execute sqe;
 	/* Called once, with no lock held; status is NNPU_STATUS_*. */
 	void (*done)(struct sim_job *job, uint32_t status);
-	/* Is it not to begin any more? Called with io_lock held. */
-	bool (*is_cancelled)(struct sim_job *job);
 	void *owner;
 	void *fence;
 };
@@ -135,10 +133,8 @@ static inline uint32_t sim_cqe_status(const struct nnpu_cqe *cqe)
 /* A job with room for an argument block of @args_size bytes; NULL: no memory. */
 struct sim_job *sim_job_get(struct sim_rings *r, size_t args_size);
 void sim_job_put(struct sim_rings *r, struct sim_job *job);
-/* Queue a job; never waits. 0, -ECANCELED or -ENODEV. */
+/* Queue a job; never waits. 0 or -ENODEV. */
 int sim_submit(struct sim_rings *r, struct sim_job *job);
-/* Abort the job with this fence. False: there is none, it has ended or was not queued yet. */
-bool sim_abort(struct sim_rings *r, const void *fence);
 bool sim_is_dead(struct sim_rings *r);
 /* The device is FATAL. Only a reset would help, and nobody makes one. */
 bool sim_is_fatal(struct sim_rings *r);

@@ -189,12 +189,6 @@ struct transport_ops {
 	/* A copy without NNPU_FEATURE_COPY, a deadline without NNPU_FEATURE_DEADLINE: -EOPNOTSUPP. */
 	int (*submit)(struct transport *t, const struct transport_job *job);
 	/*
-	 * End the job that has a fence before its time; the fence then has the error -ECANCELED. Does
-	 * not wait for its end. 0: it ends; -EALREADY: it has ended, or there was none; -errno: it
-	 * goes on.
-	 */
-	int (*cancel)(struct transport *t, struct transport_fence *fence);
-	/*
 	 * Wait until at least one of the fences has signalled; @first is its
 	 * position. 0; -ETIME after @timeout_ns (<0: no limit); -ENODEV: the device is
 	 * gone and no fence will signal any more. A shortage of memory is no error. After

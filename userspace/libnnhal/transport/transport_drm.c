@@ -292,15 +292,6 @@ static int drm_submit(struct transport *t, const struct transport_job *job)
 	return err;
 }
 
-static int drm_cancel(struct transport *t, struct transport_fence *fence)
-{
-	struct drm_nnpu_cancel arg = { .syncobj = fence->handle };
-	int err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_CANCEL, &arg);
-
-	/* Nothing was submitted with it yet. */
-	return err == -ENOENT ? -EALREADY : err;
-}
-
 static int wait_slices(int fd, struct drm_syncobj_wait *arg, int64_t timeout_ns)
 {
 	uint64_t end = timeout_ns < 0 ? UINT64_MAX : monotonic_ns() + (uint64_t)timeout_ns;
@@ -519,7 +510,6 @@ static const struct transport_ops drm_ops = {
 	.fence_create = drm_fence_create,
 	.fence_destroy = drm_fence_destroy,
 	.submit = drm_submit,
-	.cancel = drm_cancel,
 	.wait = drm_wait,
 	.fence_error = drm_fence_error,
 	.fence_export = drm_fence_export,

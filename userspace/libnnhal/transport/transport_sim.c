@@ -298,7 +298,6 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 		job->sqe.profile_off = htole64(from->profile_offset);
 	}
 	job->done = job_done;
-	job->is_cancelled = sim_fence_is_cancelled;
 	job->owner = s;
 	job->fence = from->fence;
 	sim_fence_begin(s, from->fence);
@@ -399,7 +398,6 @@ static const struct transport_ops sim_ops = {
 	.fence_create = sim_fence_create,
 	.fence_destroy = sim_fence_destroy,
 	.submit = sim_submit_job,
-	.cancel = sim_cancel,
 	.wait = sim_wait,
 	.fence_error = sim_fence_error,
 	.fence_export = sim_fence_export,

@@ -88,7 +88,7 @@ enum nnhal_status nnhal_burst_create(struct nnhal_prepared_model *model,
  * nnhal_burst_execute() - execute and wait for the result
  * @burst: burst
  * @request: as for nnhal_prepared_model_execute_synchronously()
- * @options: likewise; profile, work, completions and cancel must be NULL
+ * @options: likewise; profile, work and completions must be NULL
  * @output_shapes: likewise
  * @num_output_shapes: likewise
  * @timing: likewise

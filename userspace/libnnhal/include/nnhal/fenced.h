@@ -18,7 +18,6 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-struct nnhal_cancel;
 struct nnhal_prepared_model;
 struct nnhal_fenced_callback;
 
@@ -34,8 +33,6 @@ struct nnhal_fenced_callback;
  * @duration_ns: timeoutDurationAfterFence: a deadline that counts from the time when the last
  *	fence to wait for has signalled, but not from before the call. The earlier one counts
  * @diag: out: message after an error of the call; may be NULL. Not used afterwards
- * @cancel: what ends the execution before its time, see nnhal/cancel.h; may be NULL. The
- *	execution holds a reference
  */
 struct nnhal_fenced_options {
 	size_t size;
@@ -47,13 +44,12 @@ struct nnhal_fenced_options {
 	bool has_duration;
 	uint64_t duration_ns;
 	struct nnhal_diag *diag;
-	struct nnhal_cancel *cancel;
 };
 
 /* The meaning of a NULL options pointer. */
 #define NNHAL_FENCED_OPTIONS_INIT \
 	{ sizeof(struct nnhal_fenced_options), NNHAL_MEASURE_NO, false, 0, false, 0, false, 0, \
-	  NULL, NULL }
+	  NULL }
 
 /**
  * nnhal_prepared_model_execute_fenced() - executeFenced

@@ -10,7 +10,6 @@
 #include <nnhal/burst.h>
 #include <nnhal/burst_fmq.h>
 #include <nnhal/cache.h>
-#include <nnhal/cancel.h>
 #include <nnhal/completion.h>
 #include <nnhal/convert.h>
 #include <nnhal/debug.h>

@@ -27,7 +27,6 @@ struct nnhal_prepared_model;
 struct nnhal_ext_profile;
 struct nnhal_ext_work;
 struct nnhal_completion_queue;
-struct nnhal_cancel;
 
 /**
  * struct nnhal_execute_options - parameters of execute_1_3 beside the request
@@ -48,8 +47,6 @@ struct nnhal_cancel;
  * @completions: of an asynchronous execution: the queue that calls back, see nnhal/completion.h.
  *	It must outlive the launch. NULL: the library's thread calls back. Executions of another
  *	kind get INVALID_ARGUMENT
- * @cancel: what ends the execution before its time, see nnhal/cancel.h; may be NULL. The
- *	execution holds a reference
  *
  * If @profile or @work has a wrong size, the call ends with INVALID_ARGUMENT, and neither is written.
  */
@@ -64,13 +61,12 @@ struct nnhal_execute_options {
 	struct nnhal_ext_profile *profile;
 	struct nnhal_ext_work *work;
 	struct nnhal_completion_queue *completions;
-	struct nnhal_cancel *cancel;
 };
 
 /* The meaning of a NULL options pointer. */
 #define NNHAL_EXECUTE_OPTIONS_INIT \
 	{ sizeof(struct nnhal_execute_options), NNHAL_MEASURE_NO, false, 0, false, 0, \
-	  NULL, NULL, NULL, NULL, NULL }
+	  NULL, NULL, NULL, NULL }
 
 /* LoopTimeoutDurationNs.DEFAULT and .MAXIMUM */
 #define NNHAL_DEFAULT_LOOP_TIMEOUT_NS	UINT64_C(2000000000)
