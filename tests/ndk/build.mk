@@ -3,14 +3,24 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header memory model oom padding run shared \
-	states threads)
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header memory model oom padding refusals run \
+	shared states threads)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 
 # What libneuralnetworks does not export: devices for tests, how a model was cut.
 $(patsubst %,$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_%_test.o,again cut failures oom padding shared): \
 	DIR_CFLAGS += -I$(NDK_DIR) -I$(NNHAL_DIR) -Ikernel $(DRM_CFLAGS)
+
+# The parameters of all functions.
+NDK_PARAMETERS := $(BUILD)/obj/$(NDK_TEST_DIR)/generated/ndk_parameters.inc
+
+$(NDK_PARAMETERS): $(NDK_TEST_DIR)/list_parameters $(NDK_DIR)/include/android/NeuralNetworks.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$^ >$@.new && mv $@.new $@
+
+$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_refusals_test.o: $(NDK_PARAMETERS)
+$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_refusals_test.o: DIR_CFLAGS += -I$(dir $(NDK_PARAMETERS))
 
 # With the objects of the library, so that sanitizers see into them.
 $(NDK_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NDK_TEST_DIR)/%.o $(NDK_OBJS) \

@@ -36,7 +36,10 @@ static int make(ANeuralNetworksModel *model, const struct ANeuralNetworksDevice 
 int ANeuralNetworksCompilation_create(ANeuralNetworksModel *model,
 				      ANeuralNetworksCompilation **compilation)
 {
-	if (!model || !compilation)
+	if (!compilation)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*compilation = NULL;
+	if (!model)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	if (!model->valid)
 		return ANEURALNETWORKS_BAD_STATE;
@@ -50,7 +53,10 @@ int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel *model,
 {
 	int result;
 
-	if (!model || !devices || !compilation)
+	if (!compilation)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*compilation = NULL;
+	if (!model || !devices)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	result = ndk_check_devices(devices, numDevices);
 	if (result == ANEURALNETWORKS_UNEXPECTED_NULL)

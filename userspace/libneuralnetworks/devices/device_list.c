@@ -162,6 +162,7 @@ int ANeuralNetworks_getDevice(uint32_t devIndex, ANeuralNetworksDevice **device)
 
 	if (!device)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*device = NULL;
 	pthread_mutex_lock(&list_lock);
 	if (!list_made)
 		result = look_locked();
@@ -259,7 +260,10 @@ bool ndk_extension_exists(const char *name)
 
 int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice *device, const char **name)
 {
-	if (!device || !name)
+	if (!name)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*name = NULL;
+	if (!device)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	*name = device->name;
 	return ANEURALNETWORKS_NO_ERROR;
@@ -276,7 +280,10 @@ int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice *device, int32_t *
 
 int ANeuralNetworksDevice_getVersion(const ANeuralNetworksDevice *device, const char **version)
 {
-	if (!device || !version)
+	if (!version)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*version = NULL;
+	if (!device)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	*version = device->version;
 	return ANEURALNETWORKS_NO_ERROR;

@@ -16,7 +16,10 @@ int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation,
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 	ANeuralNetworksBurst *b;
 
-	if (!compilation || !burst)
+	if (!burst)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*burst = NULL;
+	if (!compilation)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	if (!compilation->valid)
 		return ANEURALNETWORKS_BAD_STATE;

@@ -49,7 +49,10 @@ int ANeuralNetworksExecution_create(ANeuralNetworksCompilation *compilation,
 {
 	ANeuralNetworksExecution *e;
 
-	if (!compilation || !execution)
+	if (!execution)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*execution = NULL;
+	if (!compilation)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	if (!compilation->valid)
 		return ANEURALNETWORKS_BAD_STATE;

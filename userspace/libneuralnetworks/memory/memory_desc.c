@@ -52,6 +52,7 @@ int ANeuralNetworksMemoryDesc_create(ANeuralNetworksMemoryDesc **desc)
 
 	if (!desc)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*desc = NULL;
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
@@ -297,7 +298,10 @@ int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc,
 	ANeuralNetworksMemory *m;
 	int result = ANEURALNETWORKS_OUT_OF_MEMORY;
 
-	if (!desc || !memory)
+	if (!memory)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*memory = NULL;
+	if (!desc)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	if (!desc->finished)
 		return ANEURALNETWORKS_BAD_STATE;

@@ -53,6 +53,7 @@ int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t 
 
 	if (!memory)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*memory = NULL;
 	if (fd < 0 || protect & ~(PROT_READ | PROT_WRITE))
 		return ANEURALNETWORKS_BAD_DATA;
 	if (protect & PROT_READ)
@@ -75,7 +76,10 @@ int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
 	ANeuralNetworksMemory *m;
 	int result;
 
-	if (!ahwb || !memory)
+	if (!memory)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*memory = NULL;
+	if (!ahwb)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	desc.fd = ahwb->fd;
 	desc.size = ahwb->size;

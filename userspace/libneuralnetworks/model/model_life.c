@@ -38,6 +38,7 @@ int ANeuralNetworksModel_create(ANeuralNetworksModel **model)
 
 	if (!model)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*model = NULL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;

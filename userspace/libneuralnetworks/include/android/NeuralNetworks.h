@@ -3,8 +3,8 @@
  * The C API of the NNAPI: names, values and layouts of API level 30, and the functions of level 31,
  * for programs on Linux.
  *
- * Results are of enum ResultCode. A function that fails leaves its out-parameters as they were, unless
- * it says otherwise. NULL for an object, an array or an out-parameter is UNEXPECTED_NULL; to free NULL does
+ * Results are of enum ResultCode. A function that fails writes NULL where it returns a pointer, so that the result can
+ * be freed in any case, and leaves other out-parameters as they were, unless it says otherwise. NULL for an object, an array or an out-parameter is UNEXPECTED_NULL; to free NULL does
  * nothing. An index that an object does not have, a value that an enumeration does not have, and a
  * length that is wrong are BAD_DATA; a call that comes too early or too late is BAD_STATE.
  *
@@ -447,7 +447,7 @@ int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecutio
 
 /*
  * Four ways to run: wait for the end; get an event; on a burst; after other events, where the
- * event is a fence if the device has one. *event is NULL after a failure.
+ * event is a fence if the device has one.
  */
 int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution);
 int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
