@@ -77,7 +77,7 @@ static void test_channels(void)
 	ANeuralNetworksModel_create(&m);
 	ANeuralNetworksModel_addOperand(m, OPERAND(TENSOR_QUANT8_SYMM_PER_CHANNEL, 1, four, 0, 0));
 	ANeuralNetworksModel_addOperand(m, &floats);
-	is(ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(m, 0, &no_scales), 3,
+	is(ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(m, 0, &no_scales), 4,
 	   "scales NULL");
 	is(ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(m, 0, &three), 4,
 	   "three scales for four channels");

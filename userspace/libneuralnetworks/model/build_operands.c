@@ -232,7 +232,7 @@ int ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(
 	if (result)
 		return result;
 	if (!channelQuant->scales)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return ANEURALNETWORKS_BAD_DATA;
 	if (operand->type != NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL)
 		return ANEURALNETWORKS_BAD_DATA;
 	changed = *operand;
