@@ -19,56 +19,32 @@
 #include "nnpu_genl.h"
 #include "nnpu_userq.h"
 
-/*
- * Drop what the device needed for the queue: it has ended, or nobody knows it. If somebody
- * still uses it, he does that in the end.
- */
-static void nnpu_userq_drop(struct nnpu_userq *uq)
-{
-	struct nnpu_userqs *uqs = &uq->ndev->userqs;
-	struct drm_gem_object *ring = NULL;
-	struct nnpu_ctx *ctx = NULL;
-
-	mutex_lock(&uqs->lock);
-	uq->given_up = true;
-	if (!uq->in_use) {
-		swap(ring, uq->ring);
-		swap(ctx, uq->ctx);
-	}
-	mutex_unlock(&uqs->lock);
-	if (ring)
-		drm_gem_object_put(ring);
-	if (ctx)
-		nnpu_ctx_put_deferred(ctx);
-}
-
 /**
- * nnpu_userq_use - keep a queue and its context for a change of its hardware queue
- * @uq: queue; nnpu_userqs.lock is held
+ * nnpu_userq_use - keep the context and the rings of a queue for a change of its hardware queue
+ * @uq: queue; the caller has a reference, or holds nnpu_userqs.lock and found it in a list there
  *
- * The file may give the queue up meanwhile, without nnpu_userqs.hw_lock.
+ * The number of the queue is a user until the file gives the queue up, after the end. So a queue
+ * that has not ended has a user.
+ *
+ * Return: false if the file has given the queue up and nothing changes its hardware queue.
  */
-void nnpu_userq_use(struct nnpu_userq *uq)
+bool nnpu_userq_use(struct nnpu_userq *uq)
 {
-	lockdep_assert_held(&uq->ndev->userqs.lock);
-	kref_get(&uq->ref);
-	uq->in_use++;
+	return refcount_inc_not_zero(&uq->users);
 }
 
 /**
  * nnpu_userq_unuse - undo nnpu_userq_use()
  * @uq: queue
+ *
+ * The last user drops the context and the rings. May wait for the device.
  */
 void nnpu_userq_unuse(struct nnpu_userq *uq)
 {
-	struct nnpu_userqs *uqs = &uq->ndev->userqs;
-	bool drop;
-
-	mutex_lock(&uqs->lock);
-	drop = !--uq->in_use && uq->given_up;
-	mutex_unlock(&uqs->lock);
-	if (drop)
-		nnpu_userq_drop(uq);
+	if (!refcount_dec_and_test(&uq->users))
+		return;
+	drm_gem_object_put(uq->ring);
+	nnpu_ctx_put_deferred(uq->ctx);
 	nnpu_userq_put(uq);
 }
 
@@ -83,7 +59,6 @@ static void nnpu_userq_free_work(struct work_struct *work)
 
 static void nnpu_userq_free(struct nnpu_userq *uq)
 {
-	nnpu_userq_drop(uq);
 	mmdrop(uq->mm);
 	__free_page(uq->dummy);
 	mutex_destroy(&uq->map_lock);
@@ -113,7 +88,7 @@ static void nnpu_userq_release_deferred(struct kref *ref)
  * @ctx: context
  * @args: checked arguments of QUEUE_CREATE
  *
- * Return: a parked queue that nobody else knows, with a reference; or NULL.
+ * Return: a parked queue that nobody else knows, with a user; or NULL.
  */
 struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 				    const struct drm_nnpu_queue_create *args)
@@ -127,7 +102,9 @@ struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 		kfree(uq);
 		return NULL;
 	}
+	/* The reference of the users. */
 	kref_init(&uq->ref);
+	refcount_set(&uq->users, 1);
 	uq->ctx = nnpu_ctx_get(ctx);
 	uq->ndev = ctx->ndev;
 	uq->priority = args->priority;
@@ -210,7 +187,7 @@ int nnpu_userq_publish(struct nnpu_userq *uq)
 
 /**
  * nnpu_userq_end_locked - end a queue
- * @uq: queue
+ * @uq: queue; the caller is a user of it
  * @end: one of the states of the end
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
  *
@@ -257,21 +234,26 @@ void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
  *
  * As nnpu_userq_end_locked(), for callers without the lock. Does not wait for it if the queue has
- * ended: other clients' changes hold it.
+ * ended: other clients' changes hold it. Several callers may meet here. The first one with the
+ * lock ends the queue; the others return when the queue has ended.
  */
 void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason)
 {
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 	bool ended;
 
+	/* The file may give the queue up while this waits for the lock, or for the device. */
+	if (!nnpu_userq_use(uq))
+		return;
 	mutex_lock(&uqs->lock);
 	ended = nnpu_userq_state_ended(uq->state);
 	mutex_unlock(&uqs->lock);
-	if (ended)
-		return;
-	mutex_lock(&uqs->hw_lock);
-	nnpu_userq_end_locked(uq, end, reason);
-	mutex_unlock(&uqs->hw_lock);
+	if (!ended) {
+		mutex_lock(&uqs->hw_lock);
+		nnpu_userq_end_locked(uq, end, reason);
+		mutex_unlock(&uqs->hw_lock);
+	}
+	nnpu_userq_unuse(uq);
 }
 
 /* The device does not have the queue any more. nnpu_userqs.lock is held. */
@@ -369,8 +351,8 @@ static void nnpu_userq_close_hidden(struct nnpu_table *userqs, struct nnpu_userq
 {
 	nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
 	nnpu_table_free(userqs, uq->id);
-	nnpu_userq_drop(uq);
-	nnpu_userq_put(uq);
+	/* The number's use. */
+	nnpu_userq_unuse(uq);
 }
 
 /**
@@ -406,7 +388,7 @@ void nnpu_userq_close_all(struct nnpu_table *userqs, const struct nnpu_ctx *ctx)
 		if (!uq)
 			continue;
 		/* QUEUE_DESTROY may be faster, and another queue may have the number then. */
-		if (READ_ONCE(uq->ctx) == ctx && nnpu_table_hide_object(userqs, id, uq))
+		if (uq->ctx == ctx && nnpu_table_hide_object(userqs, id, uq))
 			nnpu_userq_close_hidden(userqs, uq);
 		nnpu_userq_put(uq);
 	}

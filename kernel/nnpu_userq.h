@@ -6,6 +6,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -68,8 +69,11 @@ enum nnpu_userq_state {
 
 /**
  * struct nnpu_userq - a user queue
- * @ref: held by the table of the file, by the descriptor and by each user of the pointer
- * @ctx: its context, referenced; NULL when the file has given the queue up
+ * @ref: keeps the structure: held by @users (as one), by the descriptor and by each user of the
+ *	pointer
+ * @users: keep @ctx and @ring: the number of the queue in nnpu_file.userqs, and each change of its
+ *	hardware queue; see nnpu_userq_use()
+ * @ctx: its context, for users; @users have a reference
  * @ndev: device; a reference of its drm_device is held
  * @id: number in nnpu_file.userqs
  * @number: among all queues of the device, from nnpu_userq_publish() on
@@ -78,9 +82,7 @@ enum nnpu_userq_state {
  * @cq_entries: entries of the completion ring
  * @sq_dma: DMA address of the submission ring
  * @cq_dma: DMA address of the completion ring
- * @ring: buffer of the rings, referenced; NULL when the file has given the queue up
- * @in_use: users of @ctx with nnpu_userqs.hw_lock held; see nnpu_userq_use()
- * @given_up: the file has given the queue up: the last user drops @ctx and @ring
+ * @ring: buffer of the rings, of which @users have a reference
  * @release_work: release, when the last reference is dropped under a lock
  * @free_work: last step of the release, which drops the reference of the drm_device
  * @mm: address space that may map the doorbell; only compared
@@ -110,12 +112,13 @@ enum nnpu_userq_state {
  * @abort_job: its engine before the ABORT
  * @abort_since: when the device answered the ABORT, jiffies
  *
- * nnpu_userqs.lock protects @in_use, @given_up, @node to @zap_node, and @busy. @map_lock
+ * nnpu_userqs.lock protects @node to @zap_node, and @busy. @map_lock
  * protects @mapping and @mappings. nnpu_userqs.hw_lock protects @resume to @abort_since;
  * while the queue is parked, both protect @saved.
  */
 struct nnpu_userq {
 	struct kref ref;
+	refcount_t users;
 	struct nnpu_ctx *ctx;
 	struct nnpu_device *ndev;
 	u32 id;
@@ -126,8 +129,6 @@ struct nnpu_userq {
 	dma_addr_t sq_dma;
 	dma_addr_t cq_dma;
 	struct drm_gem_object *ring;
-	unsigned int in_use;
-	bool given_up;
 	struct work_struct release_work;
 	struct work_struct free_work;
 	struct mm_struct *mm;
@@ -219,7 +220,7 @@ struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 				    const struct drm_nnpu_queue_create *args);
 bool nnpu_userq_tryget(void *object);
 void nnpu_userq_put(struct nnpu_userq *uq);
-void nnpu_userq_use(struct nnpu_userq *uq);
+bool nnpu_userq_use(struct nnpu_userq *uq);
 void nnpu_userq_unuse(struct nnpu_userq *uq);
 int nnpu_userq_publish(struct nnpu_userq *uq);
 void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);

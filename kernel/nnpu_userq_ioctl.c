@@ -72,7 +72,7 @@ err_fd:
 err_id:
 	nnpu_table_free(userqs, uq->id);
 err_put:
-	nnpu_userq_put(uq);
+	nnpu_userq_unuse(uq);
 	return ret;
 }
 
