@@ -23,8 +23,8 @@ struct ndk_role;
  * @num_roles: entries of @roles; 0: it has no descriptor
  * @content: enum ndk_content, of memory of a descriptor that is no device's
  * @writer: what writes the content, or has written it: never looked into
- * @rank: the shape of that
- * @dimensions: of that shape
+ * @rank: of memory of a descriptor: what the descriptor says of the shape; 0: nothing, or it is a scalar
+ * @dimensions: of that shape; 0: not known, of memory of a device
  */
 struct ANeuralNetworksMemory {
 	atomic_uint refs;

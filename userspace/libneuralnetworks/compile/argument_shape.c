@@ -5,6 +5,7 @@
 #include <nnhal/util.h>
 
 #include "compile/argument_shape.h"
+#include "model/ndk_model.h"
 
 /* Bytes of an argument of known shape; UINT64_MAX: too many. */
 static uint64_t size_of(const struct ndk_shape *shape)
@@ -47,14 +48,25 @@ void ndk_shape_of_operand(const struct nnhal_operand *operand, const struct nnha
 	set_dimensions(shape, operand->dimensions, operand->num_dimensions);
 }
 
+/* Programs give another quantization as well; it only has to be one that the type can have. */
+static bool is_type(const ANeuralNetworksModel *model, const struct nnhal_operand *operand,
+		    const ANeuralNetworksOperandType *type)
+{
+	struct nnhal_operand given = *operand;
+
+	if (type->scale == operand->scale && type->zeroPoint == operand->zero_point)
+		return true;
+	given.scale = type->scale;
+	given.zero_point = type->zeroPoint;
+	return ndk_check_operand(model, &given) == ANEURALNETWORKS_NO_ERROR;
+}
+
 static bool type_agrees(const struct nnhal_operand *operand,
 			const ANeuralNetworksOperandType *type)
 {
 	uint32_t i;
 
-	if ((uint32_t)type->type != operand->type || type->scale != operand->scale ||
-	    type->zeroPoint != operand->zero_point ||
-	    !type->dimensionCount != !type->dimensions || type->dimensionCount > NNHAL_MAX_RANK)
+	if ((uint32_t)type->type != operand->type || !type->dimensionCount != !type->dimensions || type->dimensionCount > NNHAL_MAX_RANK)
 		return false;
 	if (nnhal_operand_type_is_scalar(operand->type))
 		return !type->dimensionCount;
@@ -66,12 +78,12 @@ static bool type_agrees(const struct nnhal_operand *operand,
 	return true;
 }
 
-bool ndk_shape_refine(const struct ndk_shape *model, const ANeuralNetworksOperandType *type,
-		      struct ndk_shape *shape)
+bool ndk_shape_refine(const ANeuralNetworksModel *model, const struct ndk_shape *of_model,
+		      const ANeuralNetworksOperandType *type, struct ndk_shape *shape)
 {
-	if (!type_agrees(model->operand, type))
+	if (!type_agrees(of_model->operand, type) || !is_type(model, of_model->operand, type))
 		return false;
-	*shape = *model;
+	*shape = *of_model;
 	set_dimensions(shape, type->dimensions, type->dimensionCount);
 	return true;
 }

@@ -33,9 +33,12 @@ struct ndk_shape {
 void ndk_shape_of_operand(const struct nnhal_operand *operand, const struct nnhal_operand_type_info *info,
 			  struct ndk_shape *shape);
 
-/* The shape by a type, which may say more than the model; false: it says less or something else. */
-bool ndk_shape_refine(const struct ndk_shape *model, const ANeuralNetworksOperandType *type,
-		      struct ndk_shape *shape);
+/*
+ * The shape by a type, which may say more than the model; false: it says less or something else, or is none. Scale and
+ * zero point need not be those of the operand, which count.
+ */
+bool ndk_shape_refine(const ANeuralNetworksModel *model, const struct ndk_shape *of_model,
+		      const ANeuralNetworksOperandType *type, struct ndk_shape *shape);
 
 /*
  * Is this the length of an argument of this shape? An output of open shape may have any. @padded: bytes that

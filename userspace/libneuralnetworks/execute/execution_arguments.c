@@ -22,7 +22,7 @@ static int find_unset(ANeuralNetworksExecution *e, bool output, int32_t index,
 	if (!u->shape)
 		return ANEURALNETWORKS_BAD_DATA;
 	if (type) {
-		if (!ndk_shape_refine(u->shape, type, &u->refined))
+		if (!ndk_shape_refine(e->compilation->model, u->shape, type, &u->refined))
 			return ANEURALNETWORKS_BAD_DATA;
 		u->shape = &u->refined;
 	}
@@ -104,13 +104,16 @@ static int set_pointer(ANeuralNetworksExecution *e, bool output, int32_t index,
 	return status ? ndk_result(status) : set(e, &u, 0, (uint32_t)length);
 }
 
-/* Is the shape of an argument that of memory of a descriptor, as far as it is known? */
+/* Is the shape of an argument that of memory of a descriptor, as far as both are known? */
 static bool agrees(const ANeuralNetworksMemory *memory, const struct ndk_shape *shape)
 {
 	uint32_t i;
 
+	if (!shape->num_dimensions || !memory->rank)
+		return true;
 	for (i = 0; i < shape->num_dimensions && i < memory->rank; i++)
-		if (shape->dimensions[i] && shape->dimensions[i] != memory->dimensions[i])
+		if (shape->dimensions[i] && memory->dimensions[i] &&
+		    shape->dimensions[i] != memory->dimensions[i])
 			return false;
 	return shape->num_dimensions == memory->rank;
 }
@@ -123,12 +126,14 @@ static bool is_place(const ANeuralNetworksMemory *memory, const struct ndk_shape
 
 	if (memory->whole && (offset || *length))
 		return false;
+	/* It has a shape of its own, with which a type may not disagree. */
+	if (memory->num_roles && !agrees(memory, shape))
+		return false;
 	if (memory->buffer)
 		return true;
-	/* It has a shape of its own, with which a type may not disagree. */
 	if (ndk_memory_is_shared(memory)) {
 		*length = nnhal_memory_size(memory->memory);
-		return shape->num_dimensions == 0 || agrees(memory, shape);
+		return true;
 	}
 	size = nnhal_memory_size(memory->memory);
 	/* An image: as many of its bytes as the operand has. */

@@ -274,8 +274,6 @@ static int allocate_shared(const ANeuralNetworksMemoryDesc *desc, ANeuralNetwork
 	     nnhal_tensor_has_unspecified_dimensions(operand->type, desc->dimensions, desc->rank)) ||
 	    nnhal_size_of_data(operand->type, desc->dimensions, desc->rank, &size) || !size)
 		return ANEURALNETWORKS_OP_FAILED;
-	memory->rank = desc->rank;
-	memcpy(memory->dimensions, desc->dimensions, desc->rank * sizeof(*memory->dimensions));
 	return ndk_result(nnhal_memory_create(size, &memory->memory, NULL));
 }
 
@@ -324,6 +322,8 @@ int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc,
 		ANeuralNetworksMemory_free(m);
 		return result;
 	}
+	m->rank = desc->rank;
+	memcpy(m->dimensions, desc->dimensions, desc->rank * sizeof(*m->dimensions));
 	m->whole = true;
 	*memory = m;
 	return ANEURALNETWORKS_NO_ERROR;

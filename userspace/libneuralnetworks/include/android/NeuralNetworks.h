@@ -409,7 +409,8 @@ int ANeuralNetworksCompilation_getPreferredMemoryPaddingForOutput(
 /*
  * Executions of a finished compilation, which must be freed after them. Arguments are memory of the
  * program, which stays where it is until the execution has ended, or an ANeuralNetworksMemory. A type, which
- * may be NULL, can only say more than that of the model. NULL with length 0 omits an argument.
+ * may be NULL, can only say more of the shape than that of the model; its scale and zero point do not
+ * count. NULL with length 0 omits an argument.
  *
  * An execution starts once, unless setReusable() came first; then it may start again when it has ended.
  * enableInputAndOutputPadding() comes before arguments are set. Then the length of each may be greater than the
