@@ -126,8 +126,16 @@ struct row {
 /* Does element @i come after element @j in the order of the results? */
 static bool behind(const struct row *r, uint32_t i, uint32_t j)
 {
-	double a = tensor_number(r->t, r->base + i), b = tensor_number(r->t, r->base + j);
+	const int64_t *whole = r->t->data;
+	double a, b;
 
+	/* Integers that no double holds, of an extension. */
+	if (type_size(r->t->type) == 8) {
+		whole += r->base;
+		return whole[i] < whole[j] || (whole[i] == whole[j] && i > j);
+	}
+	a = tensor_number(r->t, r->base + i);
+	b = tensor_number(r->t, r->base + j);
 	return a < b || (!(a > b) && i > j);
 }
 

@@ -73,6 +73,8 @@ OP_FUNCTIONS(rank);
 OP_FUNCTIONS(reduce);
 OP_FUNCTIONS(reshape);
 OP_FUNCTIONS(resize);
+/* execute() of RESIZE_BILINEAR of input 0, channels last, to the size that output 0 has. */
+int resize_bilinear(const struct op_call *c, bool align, bool half);
 OP_FUNCTIONS_SCRATCH(rnn);
 OP_FUNCTIONS(roi);
 OP_FUNCTIONS(select);

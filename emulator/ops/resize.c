@@ -16,17 +16,12 @@
 
 struct resize {
 	struct image in, out;
-	bool nchw, align, half;
+	bool bilinear, nchw, align, half;
 	float step_y, step_x;		/* from an output to the next, in inputs */
 	size_t apart;			/* channels, bytes */
 	/* What counts beside the channels: of a row, and of each pixel if they lie apart in the input. */
 	size_t row_units, pixel_units;
 };
-
-static bool is_bilinear(const struct op_call *c)
-{
-	return c->desc->op == NNPU_OP_RESIZE_BILINEAR;
-}
 
 int resize_check(const struct op_call *c)
 {
@@ -322,7 +317,6 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	const struct op_call *c = call->c;
 	const struct resize *r = &call->r;
 	size_t units = op_pace_rest(r->in.c, r->apart, call->k ? 2 : 16) + 16 + r->pixel_units;
-	bool bilinear = is_bilinear(c);
 
 	for (size_t row = first; row < end; row++) {
 		uint32_t n = (uint32_t)(row / r->out.y), y = (uint32_t)(row % r->out.y);
@@ -334,7 +328,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 		if (op_pace(pace, r->row_units))
 			return OP_ABORTED;
 		for (uint32_t x = 0; x < r->out.x; x++, out += r->out.x_stride) {
-			if (bilinear) {
+			if (r->bilinear) {
 				struct between bx = neighbours(r, x, r->in.x, r->step_x);
 
 				bilinear_pixel(pace, c, r, in, out, &by, &bx);
@@ -357,31 +351,48 @@ static void set_units(const struct op_call *c, struct resize *r)
 
 	r->apart = r->in.c_stride > r->out.c_stride ? r->in.c_stride : r->out.c_stride;
 	r->apart *= size;
-	r->row_units = (is_bilinear(c) ? 2 : 1) * OP_PACE_RUN_APART;
+	r->row_units = (r->bilinear ? 2 : 1) * OP_PACE_RUN_APART;
 	/* With smaller steps, what is read of a row has no gaps. */
 	if (r->step_x > 1.0f && r->step_x * (float)(r->in.x_stride * size) >= (float)OP_PACE_LINE)
 		r->pixel_units = r->row_units;
 }
 
-int resize_execute(const struct op_call *c)
+/* How is known; sizes are those of both images. */
+static int run(const struct op_call *c, const struct resize *how)
 {
 	struct op_pace pace = { .progress = c->progress };
-	struct resize_call call = { .c = c };
+	struct resize_call call = { .c = c, .r = *how };
 	struct op_parts parts = { .compute = execute_part, .work = &call };
 
-	if (geometry(c, &call.r))
-		return -1;
+	call.r.in = image_of(c->in[0], call.r.nchw);
 	call.r.out = image_of(c->out[0], call.r.nchw);
 	call.r.step_y = step_of(&call.r, call.r.in.y, call.r.out.y);
 	call.r.step_x = step_of(&call.r, call.r.in.x, call.r.out.x);
 	set_units(c, &call.r);
 	if (adjacent(&call.r) && !kernels_plain())
 		call.k = kernels_rows();
-	if (call.k && is_bilinear(c))
+	if (call.k && call.r.bilinear)
 		parts.compute = bilinear_part;
 	parts.items = (size_t)call.r.out.n * call.r.out.y;
 	if (__builtin_mul_overflow((size_t)call.r.out.x, (size_t)call.r.in.c * (call.k ? 1 : 8) + 16,
 				   &parts.units))
 		parts.units = SIZE_MAX;
 	return op_run_parts(c, &parts, &pace);
+}
+
+int resize_execute(const struct op_call *c)
+{
+	struct resize r;
+
+	if (geometry(c, &r))
+		return -1;
+	r.bilinear = c->desc->op == NNPU_OP_RESIZE_BILINEAR;
+	return run(c, &r);
+}
+
+int resize_bilinear(const struct op_call *c, bool align, bool half)
+{
+	struct resize r = { .bilinear = true, .align = align, .half = half };
+
+	return run(c, &r);
 }

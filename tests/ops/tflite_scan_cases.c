@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * CUMSUM, ARG_MAX, ARG_MIN, ADD_N and BUCKETIZE.
+ * CUMSUM, ARG_MAX, ARG_MIN, TOPK_V2, ADD_N and BUCKETIZE.
  *
  * Cases with random operands have the results of TensorFlow Lite; the others are computed by hand.
  */
 #include "tflite_case.h"
 
 const struct tflite_case tflite_scan_cases[] = {
+	/* TOPK_V2 */
+	TFLITE_GIVES(48, "i64[2,3]{9007199254740993,9007199254740992,1,-5,-4,-5} i32[1]{2} > "
+		     "i64[2,2]{9007199254740993,9007199254740992,-4,-5} i32[2,2]{0,1,1,0}"),
+	TFLITE_GIVES(48, "i16@0.5[3]{-7,-7,30000} i64[1]{3} > i16@0.5[3]{30000,-7,-7} i32[3]{2,0,1}"),
+	TFLITE_GIVES(48, "f32[2,3]{1,2,3,4,5,6} i32[1]{0} > f32[2,0] i32[2,0]"),
+	TFLITE_GIVES(48, "f32[0,3] i32[1]{2} > f32[0,2] i32[0,2]"),
+	TFLITE_REFUSED(48, "f32[2]{1,2} i32[1]{3} > f32 i32", VALUE, 1),
+	TFLITE_REFUSED(48, "f32[2]{1,2} i32[1]{-1} > f32 i32", VALUE, 1),
+	TFLITE_REFUSED(48, "f32[2]{1,2} i32[2]{1,1} > f32 i32", DIMENSION, 1),
+	TFLITE_REFUSED(48, "u8@0.5[2]{1,2} i32[1]{1} > u8@0.25 i32", QUANT_MISMATCH, 2),
 	/* CUMSUM */
 	TFLITE_GIVES(128, "i64[3]{9223372036854775807,1,1} i32[1]{0} %0 %0 > "
 		     "i64[3]{9223372036854775807,-9223372036854775808,-9223372036854775807}"),

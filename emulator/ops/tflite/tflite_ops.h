@@ -179,6 +179,10 @@ OP_FUNCTIONS(tflite_resize_nearest);
 OP_FUNCTIONS(tflite_conv_3d);
 OP_FUNCTIONS(tflite_conv_3d_transpose);
 
+/* tflite_space.c */
+OP_FUNCTIONS(tflite_batch_to_space);
+OP_FUNCTIONS(tflite_space_to_batch);
+
 /* tflite_dilate.c */
 OP_FUNCTIONS(tflite_dilate);
 
@@ -208,6 +212,7 @@ OP_FUNCTIONS(tflite_prelu);
 OP_FUNCTIONS(tflite_quantize);
 OP_FUNCTIONS(tflite_reduce);
 OP_FUNCTIONS(tflite_softmax);
+OP_FUNCTIONS_SCRATCH(tflite_topk);
 OP_FUNCTIONS_PREPARED(tflite_unary);
 
 #endif /* NNPU_EMU_TFLITE_OPS_H */

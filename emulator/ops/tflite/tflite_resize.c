@@ -3,12 +3,13 @@
  * RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR of org.nnpu.tflite.
  *
  * Inputs: 0 image, 1 height and width of the output, 2 align corners, 3 half pixel centers.
- * Bilinear: signed 8- and 16-bit integers, with positions of 10 fraction bits. Nearest neighbor:
- * any elements of up to 8 bytes.
+ * Bilinear: signed 8- and 16-bit integers, with positions of 10 fraction bits; floats and unsigned
+ * 8-bit integers as the HAL's operation. Nearest neighbor: any elements of up to 8 bytes.
  */
 #include <math.h>
 
 #include "ops/nd_copy.h"
+#include "ops/ops.h"
 #include "ops/window.h"
 #include "tflite_ops.h"
 
@@ -155,6 +156,8 @@ int tflite_resize_bilinear_execute(const struct op_call *c)
 		return -1;
 	if (c->out[0]->bytes == 0)
 		return 0;
+	if (tflite_type_of(c->in[0]) == TFLITE_FLOAT32 || tflite_type_of(c->in[0]) == TFLITE_UINT8)
+		return resize_bilinear(c, r.align, r.half);
 	for (size_t row = 0; row < (size_t)r.out.n * r.out.y; row++) {
 		struct between y = between(&r, (uint32_t)(row % r.out.y), r.out.y, r.in.y);
 		size_t batch = row / r.out.y * r.in.n_stride;

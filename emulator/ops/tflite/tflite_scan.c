@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * CUMSUM, ARG_MAX and ARG_MIN along a dimension; ADD_N of several tensors; BUCKETIZE.
+ * CUMSUM, ARG_MAX, ARG_MIN and TOPK_V2 along a dimension; ADD_N of several tensors; BUCKETIZE.
  *
  * CUMSUM: 0 tensor, 1 axis, 2 whether an element is left out of its own sum, 3 whether the sums
  * begin at the end.
  * ARG_MAX, ARG_MIN: 0 tensor, 1 axis, 2 type of the output, as TensorType.
+ * TOPK_V2: 0 tensor, 1 number of elements.
  * ADD_N: tensors of one shape.
  * BUCKETIZE: 0 tensor, 1 boundaries, ascending.
  */
 #include <math.h>
 #include <string.h>
 
+#include "ops/ops.h"
 #include "tflite_elem.h"
 
 /* Rows of input 0 along the axis that input 1 is. */
@@ -305,4 +307,41 @@ int tflite_bucketize_execute(const struct op_call *c)
 			return OP_ABORTED;
 	}
 	return 0;
+}
+
+int tflite_topk_check(const struct op_call *c)
+{
+	return tflite_check_moved(c, 0);
+}
+
+int tflite_topk_infer(const struct op_call *c)
+{
+	const struct tensor *t = c->in[0];
+	uint32_t dims[NNPU_MAX_RANK];
+	int64_t k;
+
+	if (op_check_rank(c, 0, 1, NNPU_MAX_RANK))
+		return -1;
+	if (tensor_elements(c->in[1]) != 1)
+		return op_fail(c, NNPU_REASON_DIMENSION, 1);
+	if (!tensor_data_known(c->in[1]))
+		return 1;
+	k = tflite_int_at(c, 1, 0);
+	if (k < 0 || k > t->dims[t->rank - 1u])
+		return op_fail(c, NNPU_REASON_VALUE, 1);
+	memcpy(dims, t->dims, sizeof(dims));
+	dims[t->rank - 1u] = (uint32_t)k;
+	tensor_set_shape(c->out[0], t->rank, dims);
+	tensor_set_shape(c->out[1], t->rank, dims);
+	return 0;
+}
+
+size_t tflite_topk_scratch(const struct op_call *c)
+{
+	return topk_scratch(c);
+}
+
+int tflite_topk_execute(const struct op_call *c)
+{
+	return c->out[0]->bytes ? topk_execute(c) : 0;
 }
