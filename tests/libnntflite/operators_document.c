@@ -96,9 +96,10 @@ int main(void)
 	       "\n"
 	       "The second column has the operation of the HAL 1.3, and for which types it serves: types of\n"
 	       "input 0, if no other input is named. It does not serve where a tensor has more than four\n"
-	       "dimensions and the operation of the HAL takes no more, nor where an input is int64. The third\n"
-	       "column says whether the operation of the same name of the extension ``org.nnpu.tflite`` serves\n"
-	       "in all other cases; :doc:`operation-signatures` has its types.\n",
+	       "dimensions and the operation of the HAL takes no more, nor where an input is int64; where the\n"
+	       "HAL lacks a form of an operator (:doc:`libnntflite`) neither. The third column says\n"
+	       "whether the operation of the same name of the extension ``org.nnpu.tflite`` serves in all other\n"
+	       "cases; :doc:`operation-signatures` has its types.\n",
 	       TFLITE_NUM_BUILTINS, mapped, TFLITE_NUM_BUILTINS - mapped);
 	print_table("   * - Operator\n     - HAL\n     - Extension\n", true, print_row);
 	printf("\nLeft out\n========\n");

@@ -9,6 +9,19 @@ import tflite_file
 FLOATS = (1e-5, 5 * 2.0 ** -23)
 SHAPES = [(), (1,), (7,), (3, 1), (2, 5), (1, 3, 4), (2, 3, 1, 4), (2, 1, 3, 2, 2),
           (1, 2, 1, 3, 2, 2)]
+# Positions of tensors that say how an operator works. TensorFlow Lite lets other operators compute them.
+PARAMETERS = {
+    "ARG_MAX": (1,), "ARG_MIN": (1,), "BATCH_TO_SPACE_ND": (1, 2), "BROADCAST_TO": (1,),
+    "CONV_3D_TRANSPOSE": (0,), "CUMSUM": (1,), "EXPAND_DIMS": (1,), "MEAN": (1,), "PAD": (1,),
+    "REDUCE_ALL": (1,), "REDUCE_ANY": (1,), "REDUCE_MAX": (1,), "REDUCE_MIN": (1,),
+    "REDUCE_PROD": (1,), "RESHAPE": (1,), "RESIZE_BILINEAR": (1,), "RESIZE_NEAREST_NEIGHBOR": (1,),
+    "REVERSE_V2": (1,), "RFFT2D": (1,), "SLICE": (1, 2), "SPACE_TO_BATCH_ND": (1, 2),
+    "SPLIT": (0,), "SPLIT_V": (1, 2), "STRIDED_SLICE": (1, 2, 3), "SUM": (1,), "TILE": (1,),
+    "TOPK_V2": (1,), "TRANSPOSE": (1,), "TRANSPOSE_CONV": (0,), "UNSORTED_SEGMENT_MAX": (2,),
+    "UNSORTED_SEGMENT_MIN": (2,), "UNSORTED_SEGMENT_PROD": (2,), "UNSORTED_SEGMENT_SUM": (2,),
+}
+# So many cases of an operator and a type are there once more with these fed.
+_TWINS = 2
 MOVED = ("f4", "i4", "i8", "i1", "u1", "i2", "?")
 
 
@@ -58,6 +71,12 @@ class Maker:
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
         self.cases = []
+        self.ranks = set()      # operators, ranks and types of input 0
+        self.twins = {}         # by operator and type: cases with parameters that are fed
+
+    @staticmethod
+    def type_of(dtype):
+        return tflite_file.TYPES[np.dtype(dtype)]
 
     def data(self, shape, dtype="f4"):
         dtype = np.dtype(dtype)
@@ -75,13 +94,30 @@ class Maker:
         return Given(self.rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape,
                                        endpoint=True).astype(dtype), False, scale, zero_point)
 
+    def _add_twin(self, operator, inputs, outputs, options, limits, scale, zero_point):
+        """The same case with its parameters fed, and a result of which the file says nothing."""
+        places = PARAMETERS.get(operator, ())
+        if not places or not any(isinstance(inputs[p], Given) and inputs[p].constant and
+                                 inputs[p].value.size for p in places):
+            return
+        key = (operator, np.asarray(outputs[0]).dtype)
+        if self.twins.setdefault(key, 0) == _TWINS:
+            return
+        self.twins[key] += 1
+        fed = [Given(item.value, False, item.scale, item.zero_point) if p in places else item
+               for p, item in enumerate(inputs)]
+        self.add(operator, fed, outputs, options, limits, scale, zero_point, True)
+
     def add(self, operator, inputs, outputs, options=(), limits=None, scale=0.0, zero_point=0,
             unknown=False, subgraphs=(), intermediates=()):
         """A case. Integers agree exactly unless there are limits.
 
         Intermediates are pairs of a scale and a zero point.
         """
+        self._add_twin(operator, inputs, outputs, options, limits, scale, zero_point)
         tensors, fed, given, indexes = [], [], [], []
+        first = inputs[0].value if isinstance(inputs[0], Given) else np.asarray(inputs[0])
+        self.ranks.add((operator, first.ndim, first.dtype))
         for item in inputs:
             if item is None:
                 indexes.append(-1)

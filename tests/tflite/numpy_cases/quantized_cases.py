@@ -32,6 +32,10 @@ def pairs(m):
                                 ("MUL", x.real() * y.real())):
                 _out(m, name, [x, y], value, dtype, 0.06, [_NONE])
                 _out(m, name, [x, y], np.maximum(value, 0), dtype, 0.06, [("e", 1)])
+                # Finer than the product of the scales, which the HAL's MUL cannot be.
+                if name == "MUL":
+                    _out(m, name, [x, y], value, dtype, 0.0004 if dtype != "i2" else 0.0006 / 512,
+                         [_NONE])
             # One scale: stored numbers.
             p, q = m.data(a, dtype), m.data(b, dtype)
             scale, zero = (0.5, _ZEROS[dtype])
@@ -59,12 +63,13 @@ def elements(m):
             for name, value in (("RELU", np.maximum(real, 0)), ("RELU6", np.clip(real, 0, 6)),
                                 ("RELU_N1_TO_1", np.clip(real, -1, 1)),
                                 ("RELU_0_TO_1", np.clip(real, 0, 1))):
-                if name in ("RELU", "RELU6", "RELU_N1_TO_1") and dtype != "i2" and len(shape) <= 4:
-                    # The HAL's has the scale of its input.
-                    m.add(name, [x], [quantize(value, dtype, x.scale, x.zero_point)], (),
-                          _ONE_STEP, x.scale, x.zero_point)
-                elif name in ("RELU", "RELU6") or dtype != "i2":
-                    _out(m, name, [x], value, dtype, 0.02)
+                if dtype == "i2" and name not in ("RELU", "RELU6"):
+                    continue
+                # With the quantization of its input, with another scale, with another zero point.
+                for scale, zero in ((x.scale, x.zero_point), (x.scale / 2, x.zero_point),
+                                    (x.scale, x.zero_point - (dtype != "i2"))):
+                    m.add(name, [x], [quantize(value, dtype, scale, zero)], (), _ONE_STEP, scale,
+                          zero)
             if dtype != "u1":
                 _out(m, "ABS", [x], np.abs(real), dtype, 0.03)
                 p = Given(np.maximum(x.value, x.zero_point + 1).astype(dtype), False, x.scale,

@@ -62,4 +62,19 @@ def movements(m):
                   [("i", mask) for mask in masks] + [("b", 0)])
 
 
-MAKERS = (pairs, reductions, movements)
+def shrunk(m):
+    """Dimensions that go: the end does not count, and a negative begin counts from the end."""
+    for shape in SHAPES[1:]:
+        for dtype in MOVED + ("f2",):
+            for mask in sorted({1, 1 << (len(shape) - 1), (1 << len(shape)) - 1}):
+                x, rank = m.data(shape, dtype), len(shape)
+                begin = [int(m.rng.integers(-s, s)) for s in shape]
+                end = [b + int(m.rng.choice((0, 1, -1, 9))) for b in begin]
+                at = tuple(b if mask >> d & 1 else slice(None) for d, b in enumerate(begin))
+                whole = (1 << rank) - 1 & ~mask
+                m.add("STRIDED_SLICE", [x, const(begin), const(end), const([1] * rank)],
+                      [np.asarray(x[at])],
+                      [("i", n) for n in (whole, whole, 0, 0, mask)] + [("b", 0)])
+
+
+MAKERS = (pairs, reductions, movements, shrunk)

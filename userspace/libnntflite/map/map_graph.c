@@ -119,7 +119,7 @@ static int output_of(struct mapper *m, uint32_t index)
 	bool listed = m->role[index] & ROLE_LISTED || variable_is_kept(m, index);
 	int own = m->operand_of[index], operand = own;
 
-	if (!m->interface && own < 0 && !is_constant(m, tensor))
+	if (!m->interface && own < 0 && !is_constant(m, tensor) && !is_empty_constant(m, tensor))
 		return tensor_fail(m, tensor, "output of the model, but no operator computes it");
 	m->role[index] |= ROLE_LISTED;
 	if (m->interface && m->interface->is_condition)

@@ -21,7 +21,10 @@ int map_fully_connected(struct mapper *m, uint32_t type);
 
 /* ops_elementwise.c */
 int map_softmax(struct mapper *m, uint32_t type);
+int map_elements(struct mapper *m, uint32_t type);
 int map_binary(struct mapper *m, uint32_t type);
+int map_mul(struct mapper *m, uint32_t type);
+int map_relu(struct mapper *m, uint32_t type);
 int map_unary(struct mapper *m, uint32_t type);
 int map_local_response_normalization(struct mapper *m, uint32_t type);
 int map_quantize(struct mapper *m, uint32_t type);
@@ -45,6 +48,7 @@ int map_gather(struct mapper *m, uint32_t type);
 int map_strided_slice(struct mapper *m, uint32_t type);
 int map_pack(struct mapper *m, uint32_t type);
 int map_squeeze(struct mapper *m, uint32_t type);
+int map_space_to_batch(struct mapper *m, uint32_t type);
 int map_batch_to_space(struct mapper *m, uint32_t type);
 int map_square(struct mapper *m, uint32_t type);
 int map_transpose_conv(struct mapper *m, uint32_t type);

@@ -63,8 +63,8 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.how = "DEQUANTIZE: uint8, int8; CAST: float16",
 	},
 	[TFLITE_FLOOR] = {
-		HAL(FLOOR), .types = FLOATS, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1),
+		HAL(FLOOR), .types = FLOATS, .map = map_elements,
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1),
 	},
 	[TFLITE_FULLY_CONNECTED] = {
 		HAL(FULLY_CONNECTED), .types = FLOATS | QUANT8, .map = map_fully_connected,
@@ -80,8 +80,8 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(POOL_2D),
 	},
 	[TFLITE_LOGISTIC] = {
-		HAL(LOGISTIC), .types = FLOATS | QUANT8, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1),
+		HAL(LOGISTIC), .types = FLOATS | QUANT8, .map = map_elements,
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
 	[TFLITE_MAX_POOL_2D] = {
@@ -90,22 +90,22 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "eiiiie",
 	},
 	[TFLITE_MUL] = {
-		HAL(MUL), .types = FLOATS | QUANT8 | T(INT32), .map = map_binary,
+		HAL(MUL), .types = FLOATS | QUANT8 | T(INT32), .map = map_mul,
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(MUL),
 		.fields = "e",
 	},
 	[TFLITE_RELU] = {
-		HAL(RELU), .types = FLOATS | QUANT8, .map = map_unary,
+		HAL(RELU), .types = FLOATS | QUANT8, .map = map_relu,
 		INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
 	[TFLITE_RELU_N1_TO_1] = {
-		HAL(RELU1), .types = FLOATS | QUANT8, .map = map_unary,
+		HAL(RELU1), .types = FLOATS | QUANT8, .map = map_relu,
 		INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
 	[TFLITE_RELU6] = {
-		HAL(RELU6), .types = FLOATS | QUANT8, .map = map_unary,
+		HAL(RELU6), .types = FLOATS | QUANT8, .map = map_relu,
 		INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
@@ -121,7 +121,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_SOFTMAX] = {
 		HAL(SOFTMAX), .types = FLOATS | QUANT8, .map = map_softmax,
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SOFTMAX), .needs_options = true,
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SOFTMAX), .needs_options = true,
 		.fields = "f",
 	},
 	[TFLITE_SPACE_TO_DEPTH] = {
@@ -134,8 +134,8 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.how = "SVDF: float32, float16; that of org.nnpu.tflite: int8",
 	},
 	[TFLITE_TANH] = {
-		HAL(TANH), .types = FLOATS | QUANT8, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1),
+		HAL(TANH), .types = FLOATS | QUANT8, .map = map_elements,
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
 	[TFLITE_EMBEDDING_LOOKUP_SPARSE] = {
@@ -159,10 +159,12 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_BATCH_TO_SPACE_ND] = {
 		HAL(BATCH_TO_SPACE_ND), .types = FLOATS | QUANT8, .map = map_batch_to_space,
 		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(BATCH_TO_SPACE_ND),
+		.fields = "",
 	},
 	[TFLITE_SPACE_TO_BATCH_ND] = {
-		HAL(SPACE_TO_BATCH_ND), .types = FLOATS | QUANT8, .map = map_as_it_is,
+		HAL(SPACE_TO_BATCH_ND), .types = FLOATS | QUANT8, .map = map_space_to_batch,
 		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(SPACE_TO_BATCH_ND),
+		.fields = "",
 	},
 	[TFLITE_TRANSPOSE] = {
 		HAL(TRANSPOSE), .types = FLOATS | QUANT8, .map = map_as_it_is,
@@ -208,6 +210,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_TOPK_V2] = {
 		HAL(TOPK_V2), .types = FLOATS | QUANT8 | T(INT32), .map = map_topk,
 		INPUTS(2, 2), OUTPUTS(2, 2), .options = OPTIONS(TOPK_V2),
+		.fields = "",
 	},
 	[TFLITE_SPLIT] = {
 		HAL(SPLIT), .map = map_split,

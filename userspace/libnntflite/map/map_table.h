@@ -19,7 +19,7 @@
  * @max_outputs: largest number of outputs
  * @options: BuiltinOptions of the schema; 0 if the operator needs none
  * @options_2: BuiltinOptions2, where the operator has its options there
- * @any_rank: the operation of the HAL takes more than four dimensions
+ * @any_rank: the operation of the HAL takes more than four dimensions, or @map makes fewer of them
  * @needs_options: the file must have them
  * @fields: what the operation of the extension takes after the inputs: a letter per field of
  *	the options in schema order, i for int, e for an enumeration of one byte, b for bool, f

@@ -85,6 +85,8 @@ uint64_t shape_elements(const struct shape *shape);
 
 /* Is the value of the tensor known before the model runs? */
 bool is_constant(const struct mapper *m, const struct tflite_tensor *tensor);
+/* Is it a constant without elements? is_constant() is false of it, for it has no data. */
+bool is_empty_constant(const struct mapper *m, const struct tflite_tensor *tensor);
 /*
  * The value of a constant of type int32 or int64 with at most @max elements. Returns the
  * number of elements; -1, without a message, if it is no such constant or a value does not

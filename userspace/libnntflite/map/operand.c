@@ -439,15 +439,44 @@ int *input_operands(struct mapper *m, uint32_t more)
 	return inputs;
 }
 
-/* As converters write constants of this kind; an empty buffer says nothing. */
-static bool has_no_elements(const struct tflite_tensor *tensor)
+bool is_empty_constant(const struct mapper *m, const struct tflite_tensor *tensor)
 {
 	uint32_t i;
 
+	/* Its buffer is empty, as that of a tensor that is computed. */
+	if (tensor->data || m->role[tensor_index(m, tensor)] & ROLE_INPUT ||
+	    m->operand_of[tensor_index(m, tensor)] >= 0)
+		return false;
 	for (i = 0; i < tensor->rank; i++)
 		if (tensor->dims[i] == 0)
 			return true;
 	return false;
+}
+
+/* The HAL has no constants without elements; FILL of a shape with a 0 computes them. */
+static int empty_operand(struct mapper *m, const struct tflite_tensor *tensor)
+{
+	static const uint64_t zero;
+	struct nnhal_operand operand, element;
+	int32_t dims[TFLITE_MAX_RANK];
+	struct shape shape;
+	int inputs[2], output;
+
+	if (describe_tensor(m, tensor, &operand, &shape))
+		return -1;
+	memcpy(dims, tensor->dims, tensor->rank * sizeof(*dims));
+	element = operand;
+	element.num_dimensions = 1;
+	element.dimensions = (const uint32_t[]){ 1 };
+	inputs[0] = int32_vector_operand(m, dims, tensor->rank);
+	inputs[1] = inputs[0] < 0 ? -1 :
+		    hal_add_copied(m->g, &element, &zero, tflite_type_size(tensor->type), HAL_NO_ORIGIN,
+				   m->diag);
+	output = inputs[1] < 0 ? -1 :
+		 hal_add_operand(m->g, &operand, tensor_index(m, tensor), m->diag);
+	if (output < 0 || add_operation(m, HAL_EXTENSION_CODE(TFLITE_FILL), inputs, 2, output))
+		return -1;
+	return output;
 }
 
 int value_operand(struct mapper *m, const struct tflite_tensor *tensor)
@@ -461,9 +490,9 @@ int value_operand(struct mapper *m, const struct tflite_tensor *tensor)
 			return -1;
 		return pooled(m, tensor, &operand);
 	}
+	if (is_empty_constant(m, tensor))
+		return empty_operand(m, tensor);
 	index = m->operand_of[tensor_index(m, tensor)];
-	if (index < 0 && has_no_elements(tensor))
-		return tensor_fail(m, tensor, "a constant without elements, which the HAL does not have");
 	if (index < 0)
 		return tensor_fail(m, tensor, "read before an operator computes it");
 	if (m->g->operands[index].type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL &&

@@ -50,8 +50,12 @@ int map_as_it_is(struct mapper *m, uint32_t type)
 int map_reduce(struct mapper *m, uint32_t type)
 {
 	bool keep = fb_u8(&m->options, REDUCER_KEEP_DIMS, 0);
+	const struct tflite_tensor *axes = input_tensor(m, 1);
 	struct inputs in = { .count = 0 };
 
+	/* Without axes nothing is reduced. */
+	if (axes && is_empty_constant(m, axes))
+		return by_extension(m);
 	put_input(m, &in, 0);
 	put_input(m, &in, 1);
 	/* The older operation has an integer. */
@@ -146,8 +150,9 @@ int map_topk(struct mapper *m, uint32_t type)
 	struct inputs in = { .count = 0 };
 	int32_t k;
 
-	if (!one_value(m, 1, &k))
-		return map_fail(m, "input 1 is no constant of one element");
+	/* The HAL has no result without elements. */
+	if (!one_value(m, 1, &k) || k < 1)
+		return by_extension(m);
 	put_input(m, &in, 0);
 	put_int32(m, &in, k);
 	return finish_outputs(m, type, &in);
@@ -256,6 +261,30 @@ int map_pack(struct mapper *m, uint32_t type)
 	return add_operation(m, HAL_EXTENSION_CODE(TFLITE_CONCATENATION), inputs, count + 2, output);
 }
 
+/*
+ * Does what the HAL computes for the dimensions that go agree with the file? TensorFlow Lite ignores
+ * the end of such a dimension, and the HAL wants one element before it.
+ */
+static bool shrinks_by_one(struct mapper *m, int32_t shrink, int32_t begin_mask, int32_t end_mask)
+{
+	const struct tflite_tensor *begin = input_tensor(m, 1), *end = input_tensor(m, 2);
+	int32_t first[TFLITE_MAX_RANK], last[TFLITE_MAX_RANK];
+	int i, count;
+
+	if (!shrink)
+		return true;
+	if (!begin || !end)
+		return false;
+	count = constant_int32(m, begin, first, TFLITE_MAX_RANK);
+	if (count < 0 || constant_int32(m, end, last, TFLITE_MAX_RANK) != count)
+		return false;
+	for (i = 0; i < count; i++)
+		if (shrink >> i & 1 && ((begin_mask | end_mask) >> i & 1 || first[i] == -1 ||
+					(int64_t)last[i] - 1 != first[i]))
+			return false;
+	return true;
+}
+
 int map_strided_slice(struct mapper *m, uint32_t type)
 {
 	const struct fb_table *o = &m->options;
@@ -265,7 +294,9 @@ int map_strided_slice(struct mapper *m, uint32_t type)
 	uint32_t i;
 
 	if (fb_i32(o, SLICE_ELLIPSIS, 0) || fb_i32(o, SLICE_NEW_AXIS, 0) ||
-	    fb_u8(o, SLICE_OFFSET, 0))
+	    fb_u8(o, SLICE_OFFSET, 0) ||
+	    !shrinks_by_one(m, fb_i32(o, SLICE_SHRINK, 0), fb_i32(o, SLICE_BEGIN, 0),
+			    fb_i32(o, SLICE_END, 0)))
 		return by_extension(m);
 	/* The HAL wants an entry for each dimension. */
 	shape = begin ? tensor_shape(m, begin) : NULL;
@@ -298,19 +329,35 @@ int map_squeeze(struct mapper *m, uint32_t type)
 	       add_squeeze(m, output_tensor(m, 0), input, dims, list.count, output);
 }
 
-/* The HAL crops nothing. */
-int map_batch_to_space(struct mapper *m, uint32_t type)
+/* Images only: the HAL has no blocks along one dimension. */
+int map_space_to_batch(struct mapper *m, uint32_t type)
 {
-	const struct tflite_tensor *crops = input_tensor(m, 2);
-	struct inputs in = { .count = 0 };
+	const struct tflite_tensor *input = input_tensor(m, 0);
+
+	if (input && tensor_shape(m, input)->rank != 4)
+		return by_extension(m);
+	return map_as_it_is(m, type);
+}
+
+/* The HAL crops nothing, either. */
+static bool crops_nothing(const struct mapper *m, const struct tflite_tensor *crops)
+{
 	int32_t values[2 * TFLITE_MAX_RANK];
 	int i, count = crops ? constant_int32(m, crops, values, 2 * TFLITE_MAX_RANK) : -1;
 
-	if (count < 0)
-		return map_fail(m, "the crops are no constant");
 	for (i = 0; i < count; i++)
 		if (values[i])
-			return map_fail(m, "crops have no counterpart in the HAL");
+			return false;
+	return count >= 0;
+}
+
+int map_batch_to_space(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *input = input_tensor(m, 0);
+	struct inputs in = { .count = 0 };
+
+	if ((input && tensor_shape(m, input)->rank != 4) || !crops_nothing(m, input_tensor(m, 2)))
+		return by_extension(m);
 	put_input(m, &in, 0);
 	put_input(m, &in, 1);
 	return finish_operation(m, type, &in);
