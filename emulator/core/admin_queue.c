@@ -149,8 +149,7 @@ void admin_suspend_queue(struct admin *a, const struct nnpu_sqe_suspend_queue *c
 void admin_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->dropping = true;
-	queue_watch_end(dev, q);
-	sched_update(dev, q);
+	sched_update_all(dev, q);
 	engines_abort(dev, q, NULL);
 	while (q->busy || q->begun)
 		dev_await_jobs(dev);
@@ -291,7 +290,6 @@ void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
 		if (!q)
 			return;
 	}
-	/* An entry of a context's queue that was read ahead has not been fetched. */
 	pthread_mutex_lock(&dev->lock);
 	if (q && !q->ctx)
 		fetch_all(dev, q);

@@ -145,7 +145,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_cond_init(&dev->left, &attr);
 	pthread_cond_init(&dev->event, &attr);
 	pthread_cond_init(&dev->leaves, NULL);
-	dev->queues = alloc_lines(props->num_queues + 1, sizeof(*dev->queues));
+	dev->queues = calloc(props->num_queues + 1, sizeof(*dev->queues));
 	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));
 	dev->groups = calloc(props->max_contexts, sizeof(*dev->groups));
 	/* Each lane may have a job that has given way. */

@@ -108,11 +108,6 @@ struct nnpu_bus_ops {
 	 * dma_write() of the same thread. Software polls these bytes.
 	 */
 	int (*dma_publish)(void *bus, uint64_t addr, const void *buf, size_t len);
-	/*
-	 * A hint: @len bytes at @addr will be read or written soon. It must have no side
-	 * effect, whatever the address is. May be NULL.
-	 */
-	void (*dma_prefetch)(void *bus, uint64_t addr, size_t len, bool is_write);
 	/* Raise interrupt vector @vector once. Must not wait for a device thread. */
 	void (*raise_irq)(void *bus, unsigned int vector);
 	/* Level of the one interrupt line; only with @platform_irq, else NULL. */

@@ -2,8 +2,7 @@
 /*
  * The state of a device, and what all of its parts use: clock, log, faults.
  *
- * Locks. dev->lock guards what registers, doorbells and several threads share, except
- * the bell of a queue (queue.c). It is held for a few instructions only. No operation, no
+ * Locks. dev->lock guards what registers, doorbells and several threads share. It is held for a few instructions only. No operation, no
  * interrupt and no DMA happens under it, other than the 32 bytes of a completion, and it is
  * dropped after 64 of them. Nothing is allocated or freed under it and no thread is made:
  * what leaves goes to the cleaner.
@@ -23,11 +22,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "cache_line.h"
 #include "cleaner.h"
 #include "device_model.h"
 #include "nnpu_hw.h"
 #include "page_runs.h"
-#include "prefetch.h"
 #include "program_seal.h"
 #include "scheduler.h"
 

@@ -6,10 +6,7 @@
  *
  * An entry takes dev->lock three times: when it is chosen, when it starts after it was
  * read, and when it is completed. The last one also chooses the next entry. While no other
- * queue has work an engine stays with its queue: this is a turn. In a turn it reads several
- * entries at once, and the next one starts in the section that completes the last one. After
- * its last turn, an idle engine watches the bell of the queue, so that the next doorbell takes
- * no lock and wakes nobody.
+ * queue has work an engine serves its queue entry by entry: this is a turn.
  */
 #include <errno.h>
 #include <sched.h>
@@ -30,12 +27,8 @@
 #define KEEP_MEMORY_S	1
 /* How long it looks for work at performance level HIGH, at least, ns. */
 #define HIGH_POLL_NS	500000u
-/* Looks at the doorbells between two looks at the clock. */
+/* Looks for new work between two looks at the clock. */
 #define POLL_SPINS	64
-/* Looks at the doorbell of the queue whose turn it is: about a microsecond. */
-#define STAY_SPINS	64
-/* Entries that are read at once. */
-#define READ_AHEAD	8
 /* Points between two looks at the clock, for the limit of engine time. Deadlines: each point. */
 #define POINTS_PER_LOOK	16
 
@@ -45,19 +38,6 @@ struct entry {
 	struct injected in;
 	struct job job;			/* its verdict and times are set for other entries, too */
 	uint16_t cid;
-};
-
-/*
- * Copies of entries that have been read ahead in a turn. Those from @next on have not begun.
- * Software must not touch an entry from the doorbell until it is fetched, so it cannot tell
- * when the entry is read.
- */
-struct entries {
-	struct nnpu_sqe sqe[READ_AHEAD] __attribute__((aligned(8)));
-	uint32_t next;
-	uint32_t count;
-	uint64_t fetched_ns;
-	uint64_t start_ns;	/* of the next one; 0: ask the clock */
 };
 
 unsigned int job_end_status(const struct job_progress *p)
@@ -247,89 +227,60 @@ static inline void entry_complete(struct nnpu_engine *e, struct nnpu_queue *q,
 	queue_complete(dev, q, en->cid, &en->job.verdict, en->job.exec_ns, !en->in.lost_irq, irqs);
 }
 
-/* How many entries to read at once. */
-static uint32_t entries_to_read(const struct nnpu_queue *q)
+/*
+ * Fetch the next entry. False: it could not be read, or it is not to begin, for the queue was
+ * reset, stopped or held meanwhile. dev->lock held, dropped while memory is read.
+ */
+static bool entry_fetch(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_sqe *sqe,
+			struct irqs *irqs)
 {
-	uint32_t count = queue_entries_waiting(q);
-
-	return count < READ_AHEAD ? count : READ_AHEAD;
-}
-
-/* Make sure that @ahead has an entry. dev->lock held, dropped while memory is read. */
-static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
-			struct entries *ahead)
-{
-	uint32_t head = q->sq_head, count;
+	uint32_t head = q->sq_head;
 	int ret;
 
-	if (ahead->next < ahead->count)
-		return 0;
-	/* If other queues wait, their turn comes after this entry. */
-	count = dev->num_ready ? 1 : entries_to_read(q);
 	pthread_mutex_unlock(&dev->lock);
-	ret = queue_read_entries(dev, q, head, ahead->sqe, count);
-	/* A fault in later entries does not concern the next one: read it alone. */
-	if (ret && count > 1) {
-		count = 1;
-		ret = queue_read_entries(dev, q, head, ahead->sqe, count);
-	}
-	ahead->fetched_ns = dev_now(dev);
-	ahead->start_ns = ahead->fetched_ns;
+	ret = queue_read_entries(dev, q, head, sqe, 1);
 	pthread_mutex_lock(&dev->lock);
-	ahead->next = 0;
-	ahead->count = ret ? 0 : count;
-	return ret;
+	return queue_may_begin(q) && !queue_entry_read(dev, q, ret, irqs);
 }
 
-/* Prefetch what is read and written after this entry, so that it arrives while it runs. */
-static void prefetch_next(struct nnpu_device *dev, const struct nnpu_queue *q,
-			  const struct entries *ahead)
+/* What an engine does with an entry that has been fetched. dev->lock held, dropped inside. */
+static void entry_serve(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en,
+			struct irqs *irqs)
 {
-	bool reads = ahead->next == ahead->count;
+	struct nnpu_device *dev = e->dev;
 
-	queue_prefetch(dev, q, q->sq_head, reads ? entries_to_read(q) : 0);
+	entry_start(e, q, en, irqs);
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, irqs);
+	irqs->count = 0;
+
+	entry_run(e, q, en);
+
+	pthread_mutex_lock(&dev->lock);
+	entry_end(e, q, en);
+	entry_complete(e, q, en, irqs);
 }
 
 /*
  * Fetch, execute and complete one entry of a busy queue. Returns the time when a job
  * ended, or 0 if there was none. dev->lock held, dropped in between.
  */
-static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct entries *ahead)
+static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q)
 {
 	struct nnpu_device *dev = e->dev;
 	struct irqs irqs = { 0 };
 	uint64_t end_ns = 0;
 	struct entry en;
-	int ret;
 
-	ret = read_entries(dev, q, ahead);
-	if (!queue_entry_read(dev, q, ret, &irqs)) {
+	if (entry_fetch(dev, q, &en.sqe, &irqs)) {
 		memset(&en.in, 0, sizeof(en.in));
-		en.sqe = ahead->sqe[ahead->next++];
 		entry_check(e, q, &en);
-		en.job.fetched_ns = ahead->fetched_ns;
-		en.job.start_ns = ahead->start_ns;
-		prefetch_next(dev, q, ahead);
-		entry_start(e, q, &en, &irqs);
-		pthread_mutex_unlock(&dev->lock);
-		irqs_raise(dev, &irqs);
-		irqs.count = 0;
-
-		entry_run(e, q, &en);
+		en.job.fetched_ns = dev_now(dev);
+		en.job.start_ns = en.job.fetched_ns;
+		entry_serve(e, q, &en, &irqs);
 		end_ns = en.job.end_ns;
-		ahead->start_ns = en.job.next_ns;
-
-		queue_expect_tail(q);
-		pthread_mutex_lock(&dev->lock);
-		entry_end(e, q, &en);
-		entry_complete(e, q, &en, &irqs);
 	}
-	if (irqs.count) {
-		ahead->start_ns = 0;
-		pthread_mutex_unlock(&dev->lock);
-		irqs_raise(dev, &irqs);
-		pthread_mutex_lock(&dev->lock);
-	}
+	irqs_raise_locked(dev, &irqs);
 	return end_ns;
 }
 
@@ -366,7 +317,6 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	struct nnpu_device *dev = e->dev;
 
 	q->busy = true;
-	queue_serve_begin(dev, q);
 	sched_update(dev, q);
 	e->lane = &q->lane;
 	/* Another engine may take the work that is left. */
@@ -421,13 +371,6 @@ static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 
 	engine_leave(e);
 	q->busy = false;
-	if (poll_time(dev) && !turn_is_over(e)) {
-		queue_watch_begin(dev, q, e);
-		e->watched = q;
-	} else {
-		queue_serve_end(dev, q);
-		e->watched = NULL;
-	}
 	sched_update(dev, q);
 	/* Nobody else looks: this worker has no seat, and who has it may sleep. */
 	if (!e->seated)
@@ -454,45 +397,15 @@ static bool poll_ends(struct nnpu_device *dev, unsigned int seq)
 }
 
 /*
- * The queue is empty, but it has had several entries at once. Software that submits like
- * that will probably submit more soon. Staying with the queue costs both sides far less
- * than a new turn. The time counts as device time of the queue. False: no work came, the
- * turn ends. dev->lock held, dropped inside.
- */
-static bool turn_stay(struct nnpu_engine *e, struct nnpu_queue *q)
-{
-	struct nnpu_device *dev = e->dev;
-	unsigned int seq = atomic_load_explicit(&dev->work_seq, memory_order_relaxed), i;
-
-	dev->polling++;
-	pthread_mutex_unlock(&dev->lock);
-	for (i = 0; i < STAY_SPINS && !queue_is_rung(q) && !poll_ends(dev, seq); i++)
-		cpu_relax();
-	pthread_mutex_lock(&dev->lock);
-	dev->polling--;
-	queue_take_tail(dev, q);
-	return !turn_is_over(e) && queue_has_work(q);
-}
-
-/*
  * Does the turn go on with another entry? @end_ns: the end of the last job, or 0. It saves
- * a look at the clock; the time after it is charged with the next entry. dev->lock held,
- * dropped in between.
+ * a look at the clock; the time after it is charged with the next entry. dev->lock held.
  */
-static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q,
-			 const struct entries *ahead, uint64_t end_ns)
+static bool turn_goes_on(struct nnpu_engine *e, const struct nnpu_queue *q, uint64_t end_ns)
 {
-	struct nnpu_device *dev = e->dev;
-	bool has_work;
-
-	queue_take_tail(dev, q);
-	has_work = queue_has_work(q);
-	if (turn_is_over(e) || !(has_work || (ahead->count > 1 && poll_time(dev))))
+	if (turn_is_over(e) || !queue_has_work(q))
 		return false;
 	/* A job that has given way may have ended before the time of the last charge. */
-	engine_charge(e, end_ns > e->busy_since ? end_ns : dev_now(dev));
-	if (!has_work && !turn_stay(e, q))
-		return false;
+	engine_charge(e, end_ns > e->busy_since ? end_ns : dev_now(e->dev));
 	engine_renew(e);
 	return true;
 }
@@ -500,15 +413,12 @@ static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q,
 /* Serve a queue as long as it has entries and nobody waits. dev->lock held. */
 static void engine_turn(struct nnpu_engine *e, struct nnpu_queue *q)
 {
-	struct entries ahead;
 	uint64_t end_ns;
 
-	ahead.next = 0;
-	ahead.count = 0;
 	engine_begin(e, q);
 	do {
-		end_ns = serve_entry(e, q, &ahead);
-	} while (turn_goes_on(e, q, &ahead, end_ns));
+		end_ns = serve_entry(e, q);
+	} while (turn_goes_on(e, q, end_ns));
 	engine_end(e, q);
 }
 
@@ -533,16 +443,7 @@ static void engine_job(struct nnpu_engine *e, struct lane *lane)
 	en.job.fetched_ns = f->fetched_ns;
 	en.job.start_ns = e->busy_since;
 	fetch_put(q, f);
-	entry_start(e, q, &en, &irqs);
-	pthread_mutex_unlock(&dev->lock);
-	irqs_raise(dev, &irqs);
-	irqs.count = 0;
-
-	entry_run(e, q, &en);
-
-	pthread_mutex_lock(&dev->lock);
-	entry_end(e, q, &en);
-	entry_complete(e, q, &en, &irqs);
+	entry_serve(e, q, &en, &irqs);
 	engine_leave(e);
 	lane->busy = false;
 	sched_update_lane(dev, lane);
@@ -550,11 +451,7 @@ static void engine_job(struct nnpu_engine *e, struct lane *lane)
 	if (!e->seated)
 		sched_wake(dev);
 	dev_job_ended(dev);
-	if (!irqs.count)
-		return;
-	pthread_mutex_unlock(&dev->lock);
-	irqs_raise(dev, &irqs);
-	pthread_mutex_lock(&dev->lock);
+	irqs_raise_locked(dev, &irqs);
 }
 
 /* Do what is to be done next. False: there is nothing. dev->lock held, dropped inside. */
@@ -586,24 +483,9 @@ static bool engine_serve(struct nnpu_engine *e)
 	return true;
 }
 
-/* The queue may have another watcher by now, or be served. */
-static void watch_end(struct nnpu_engine *e)
-{
-	struct nnpu_queue *q = e->watched;
-
-	e->watched = NULL;
-	if (!q || q->watcher != e)
-		return;
-	queue_watch_end(e->dev, q);
-	/* This engine may have something else to do first. */
-	if (e->dev->num_ready > 1)
-		sched_wake(e->dev);
-}
-
 /* Look for work for a while before going to sleep. dev->lock held, dropped inside. */
-static void engine_poll(struct nnpu_engine *e, uint64_t ns)
+static void engine_poll(struct nnpu_device *dev, uint64_t ns)
 {
-	struct nnpu_device *dev = e->dev;
 	unsigned int seq = atomic_load_explicit(&dev->work_seq, memory_order_relaxed);
 	unsigned int i = 0;
 	uint64_t end;
@@ -611,7 +493,7 @@ static void engine_poll(struct nnpu_engine *e, uint64_t ns)
 	dev->polling++;
 	pthread_mutex_unlock(&dev->lock);
 	end = dev_now(dev) + ns;
-	while (!poll_ends(dev, seq) && !(e->watched && queue_is_rung(e->watched))) {
+	while (!poll_ends(dev, seq)) {
 		if (++i % POLL_SPINS) {
 			cpu_relax();
 			continue;
@@ -623,7 +505,6 @@ static void engine_poll(struct nnpu_engine *e, uint64_t ns)
 	}
 	pthread_mutex_lock(&dev->lock);
 	dev->polling--;
-	watch_end(e);
 }
 
 /* Sleep until there may be work. dev->lock held. */
@@ -670,7 +551,7 @@ void engine_run(struct nnpu_engine *e)
 		} else if (engine_serve(e)) {
 			polled = false;
 		} else if (!polled && poll_time(dev)) {
-			engine_poll(e, poll_time(dev));
+			engine_poll(dev, poll_time(dev));
 			polled = true;
 		} else {
 			engine_sleep(e);

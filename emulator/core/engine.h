@@ -7,9 +7,9 @@
 
 #include <pthread.h>
 
+#include "cache_line.h"
 #include "engine_memory.h"
 #include "helpers.h"
-#include "prefetch.h"
 #include "slots.h"
 
 struct nnpu_engine;
@@ -76,7 +76,6 @@ struct nnpu_engine {
 	uint64_t busy_since;		/* ns */
 	struct lane *lane;		/* that it serves, or NULL */
 	struct nnpu_queue *q;		/* of the entry that has begun, or NULL */
-	struct nnpu_queue *watched;	/* its last queue, until it polls; see queue_watch_begin() */
 	uint16_t cid;
 	atomic_uint count;		/* advances with its entries; thread */
 	uint32_t count_begin;		/* @count before the entry */

@@ -139,24 +139,12 @@ static void sort_entry(struct nnpu_device *dev, struct nnpu_queue *q, const stru
 	queue_complete(dev, q, le16toh(sqe->cid), &v, 0, true, irqs);
 }
 
-/* Drops the lock if there is something to raise. */
-static void raise_now(struct nnpu_device *dev, struct irqs *irqs)
-{
-	if (!irqs->count)
-		return;
-	pthread_mutex_unlock(&dev->lock);
-	irqs_raise(dev, irqs);
-	pthread_mutex_lock(&dev->lock);
-	irqs->count = 0;
-}
-
 void fetch_entries(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	struct nnpu_sqe sqe[READ_MAX] __attribute__((aligned(8)));
 	struct irqs irqs = { 0 };
 
 	q->busy = true;
-	queue_serve_begin(dev, q);
 	sched_update(dev, q);
 	while (queue_has_work(q) && queue_has_places(q) && !atomic_load(&dev->stop)) {
 		uint32_t count = queue_entries_waiting(q), head = q->sq_head, i;
@@ -174,15 +162,13 @@ void fetch_entries(struct nnpu_device *dev, struct nnpu_queue *q)
 			ret = queue_read_entries(dev, q, head, sqe, count);
 		}
 		pthread_mutex_lock(&dev->lock);
-		for (i = 0; i < count && !q->dropping && !q->stopped; i++) {
+		for (i = 0; i < count && queue_may_begin(q); i++) {
 			if (!queue_entry_read(dev, q, ret, &irqs))
 				sort_entry(dev, q, &sqe[i], &irqs);
-			raise_now(dev, &irqs);
+			irqs_raise_locked(dev, &irqs);
 		}
-		queue_take_tail(dev, q);
 	}
 	q->busy = false;
-	queue_serve_end(dev, q);
 	sched_update(dev, q);
 	sched_wake(dev);
 	dev_job_ended(dev);

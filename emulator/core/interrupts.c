@@ -39,3 +39,13 @@ void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs)
 			dev->ops->raise_irq(dev->bus, irqs->vectors[i]);
 	}
 }
+
+void irqs_raise_locked(struct nnpu_device *dev, struct irqs *irqs)
+{
+	if (!irqs->count)
+		return;
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, irqs);
+	irqs->count = 0;
+	pthread_mutex_lock(&dev->lock);
+}

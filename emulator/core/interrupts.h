@@ -28,6 +28,9 @@ static inline bool irqs_full(const struct irqs *irqs)
 /* dev->lock must not be held. */
 void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs);
 
+/* The same with dev->lock held. It is dropped if there is something to raise. */
+void irqs_raise_locked(struct nnpu_device *dev, struct irqs *irqs);
+
 /*
  * Platform devices only: set and clear bits of IRQ_STATUS, write IRQ_MASK unless @mask is
  * NULL, and let the interrupt line follow.

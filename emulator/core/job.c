@@ -652,7 +652,6 @@ void job_run(struct job *job)
 		write_profile(&r);
 		write_result(&r);
 	}
-	job->next_ns = has_result(&r) || r.exec.num_profile ? 0 : job->end_ns;
 	slots_release(&job->engine->slots);
 	exec_end(job->engine, job->ctx);
 }

@@ -24,7 +24,6 @@ struct job {
 	struct verdict verdict;
 	uint64_t exec_ns;
 	uint64_t end_ns;		/* 0: it did not run */
-	uint64_t next_ns;		/* end_ns if nothing was written after it, else 0 */
 };
 
 /* Check what can be told from the entry alone. 0, or -1 with the verdict. */

@@ -11,8 +11,8 @@
 
 #include <pthread.h>
 
+#include "cache_line.h"
 #include "engine.h"
-#include "prefetch.h"
 #include "slots.h"
 #include "verdict.h"
 

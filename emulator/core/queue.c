@@ -35,8 +35,7 @@ void queue_rewind(struct nnpu_queue *q)
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->exists = false;
-	queue_watch_end(dev, q);
-	sched_update(dev, q);
+	sched_update_all(dev, q);
 	q->priority = 0;
 	q->lane = (struct lane) { .q = q };
 	q->flags = 0;
@@ -63,90 +62,12 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 	}
 	q->stopped = true;
 	q->error = (uint16_t)status;
-	sched_update(dev, q);
+	sched_update_all(dev, q);
 	engines_abort(dev, q, NULL);
 	irqs_add(irqs, q->vector);
 }
 
-/*
- * Doorbells.
- *
- * While an engine serves a queue or watches it, a write to SQ_TAIL takes no lock. The tail
- * goes to the bell of the queue, an atomic word, and the engine reads it before its turn or
- * its watch ends. No tail is lost: the doorbell writes its tail only while SERVED is set, and
- * who clears SERVED takes the last tail with the same atomic exchange.
- * The doorbell releases and the engine acquires: entries are read after the tail.
- */
-#define BELL_SERVED		(1ull << 63)
-#define BELL_RUNG		(1ull << 62)	/* there is a tail that has not been taken */
-#define BELL_ENTRIES_SHIFT	32		/* entries of the ring, while SERVED */
-#define BELL_ENTRIES_MASK	0x1ffffu
-#define BELL_TAIL_MASK		0xffffffffull
-
-static void take_tail(struct nnpu_device *dev, struct nnpu_queue *q, uint64_t bell)
-{
-	if ((bell & BELL_RUNG) && dev->ready && !dev->stopping && !q->stopped && !q->dropping)
-		q->sq_tail = (uint32_t)(bell & BELL_TAIL_MASK);
-}
-
-void queue_serve_begin(struct nnpu_device *dev, struct nnpu_queue *q)
-{
-	uint64_t bell = BELL_SERVED | (uint64_t)q->sq_entries << BELL_ENTRIES_SHIFT;
-
-	q->watcher = NULL;
-	take_tail(dev, q, atomic_exchange_explicit(&q->bell, bell, memory_order_acquire));
-}
-
-bool queue_is_rung(const struct nnpu_queue *q)
-{
-	return atomic_load_explicit(&q->bell, memory_order_relaxed) & BELL_RUNG;
-}
-
-void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q)
-{
-	if (!queue_is_rung(q))
-		return;
-	take_tail(dev, q, atomic_fetch_and_explicit(&q->bell, ~(BELL_RUNG | BELL_TAIL_MASK),
-						    memory_order_acquire));
-}
-
-void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q)
-{
-	take_tail(dev, q, atomic_exchange_explicit(&q->bell, 0, memory_order_acquire));
-}
-
-void queue_watch_begin(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_engine *e)
-{
-	queue_take_tail(dev, q);
-	q->watcher = e;
-}
-
-void queue_watch_end(struct nnpu_device *dev, struct nnpu_queue *q)
-{
-	if (!q->watcher)
-		return;
-	q->watcher = NULL;
-	queue_serve_end(dev, q);
-	sched_update(dev, q);
-}
-
-/* False: no engine serves or watches the queue, or the tail is invalid. */
-static bool queue_ring_served(struct nnpu_queue *q, uint32_t tail)
-{
-	uint64_t old, new;
-
-	/* The engine has the cache line: reading before writing would transfer it twice. */
-	prefetch_for_write((const void *)&q->bell);
-	old = atomic_load_explicit(&q->bell, memory_order_relaxed);
-	do {
-		if (!(old & BELL_SERVED) ||
-		    tail >= (old >> BELL_ENTRIES_SHIFT & BELL_ENTRIES_MASK))
-			return false;
-		new = (old & ~BELL_TAIL_MASK) | BELL_RUNG | tail;
-	} while (!atomic_compare_exchange_weak_explicit(&q->bell, &old, new, memory_order_release,
-							memory_order_relaxed));
-	return true;
-}
+/* Doorbells. */
 
 /* May the head move to @head? Up to the next entry to write, modulo size. */
 static bool cq_head_valid(const struct nnpu_queue *q, uint32_t head)
@@ -208,9 +129,6 @@ static void ring_locked(struct nnpu_device *dev, struct nnpu_queue *q, unsigned 
 		if (good)
 			queue_arm(q, value, irqs);
 		break;
-	default:
-		dev_log(dev, NNPU_LOG_GUEST_ERROR, "queue %u: no doorbell at 0x%x", qid, reg);
-		break;
 	}
 	if (!good) {
 		dev_log(dev, NNPU_LOG_GUEST_ERROR, "queue %u: doorbell 0x%x: bad value %u", qid,
@@ -224,8 +142,10 @@ void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uin
 	struct nnpu_queue *q = qid <= dev->props.num_queues ? &dev->queues[qid] : NULL;
 	struct irqs irqs = { 0 };
 
-	if (q && reg == NNPU_DB_SQ_TAIL && queue_ring_served(q, value))
+	if (reg != NNPU_DB_SQ_TAIL && reg != NNPU_DB_CQ_HEAD && reg != NNPU_DB_CQ_ARM) {
+		dev_log(dev, NNPU_LOG_GUEST_ERROR, "queue %u: no doorbell at 0x%x", qid, reg);
 		return;
+	}
 	pthread_mutex_lock(&dev->lock);
 	ring_locked(dev, q, qid, reg, value, &irqs);
 	pthread_mutex_unlock(&dev->lock);
@@ -241,16 +161,15 @@ unsigned int queue_suspend(struct nnpu_device *dev, struct nnpu_queue *q, bool i
 
 	if (q->stopped)
 		return NNPU_STATUS_NO_RESOURCES;
-	queue_watch_end(dev, q);
 	if (q->busy || (idle && q->sq_head != q->sq_tail)) {
 		q->held = !idle;
-		sched_update(dev, q);
+		sched_update_all(dev, q);
 		sched_wake(dev);
 		return NNPU_STATUS_BUSY;
 	}
 	/* Doorbells that come after this are too late. */
 	q->dropping = true;
-	sched_update(dev, q);
+	sched_update_all(dev, q);
 	if (q->phase)
 		flags |= NNPU_QUEUE_STATE_PHASE;
 	if (q->armed)
@@ -270,7 +189,7 @@ void queue_unsuspend(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->dropping = false;
 	q->held = false;
-	sched_update(dev, q);
+	sched_update_all(dev, q);
 	sched_wake(dev);
 }
 
@@ -302,7 +221,7 @@ bool queue_has_places(const struct nnpu_queue *q)
 
 bool queue_has_work(const struct nnpu_queue *q)
 {
-	return q->exists && !q->stopped && !q->dropping && !q->held && q->sq_head != q->sq_tail;
+	return queue_may_begin(q) && q->sq_head != q->sq_tail;
 }
 
 int queue_read_entries(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
@@ -310,19 +229,6 @@ int queue_read_entries(struct nnpu_device *dev, const struct nnpu_queue *q, uint
 {
 	return dev_dma_read(dev, q->sq_addr + (uint64_t)first * NNPU_SQE_SIZE, sqe,
 			    count * sizeof(*sqe));
-}
-
-void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
-		    uint32_t count)
-{
-	if (!dev->ops->dma_prefetch)
-		return;
-	/* Software polls this line: without the hint the write would wait for it. */
-	dev->ops->dma_prefetch(dev->bus, q->cq_addr + (uint64_t)q->cq_tail * NNPU_CQE_SIZE,
-			       NNPU_CQE_SIZE, true);
-	if (count)
-		dev->ops->dma_prefetch(dev->bus, q->sq_addr + (uint64_t)first * NNPU_SQE_SIZE,
-				       count * NNPU_SQE_SIZE, false);
 }
 
 int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,

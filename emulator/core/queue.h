@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 
 #include "interrupts.h"
-#include "prefetch.h"
 #include "scheduler.h"
 #include "verdict.h"
 
@@ -16,7 +15,7 @@ struct nnpu_ctx;
 struct nnpu_device;
 struct nnpu_engine;
 
-/* All fields but @progress and @bell: dev->lock. */
+/* All fields but @progress: dev->lock. */
 struct nnpu_queue {
 	uint16_t id;
 	bool exists;
@@ -53,31 +52,14 @@ struct nnpu_queue {
 	struct lane lane;		/* of a context's queue */
 	uint64_t busy_ns;		/* device time used since power-on */
 	atomic_uint progress;		/* of entries that have ended, and of loads */
-	/* The idle engine that watches @bell for a while, or NULL. Nobody serves the queue then. */
-	struct nnpu_engine *watcher;
-	/* queue.c: through it the doorbell reaches the engine without dev->lock. */
-	_Alignas(CACHE_LINE) atomic_uint_least64_t bell;
 };
 
 /* A write to register @reg of a doorbell page. dev->lock must not be held. */
 void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value);
 
-/* Has the bell been rung since the last look? dev->lock need not be held. */
-bool queue_is_rung(const struct nnpu_queue *q);
-
-/* Fetch the bell's cache line for writing: an engine will look at it soon. */
-static inline void queue_expect_tail(const struct nnpu_queue *q)
-{
-	prefetch_for_write((const void *)&q->bell);
-}
-
 /* Read @count entries from @first on. dev->lock need not be held. 0 or -1. */
 int queue_read_entries(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
 		       struct nnpu_sqe *sqe, uint32_t count);
-
-/* A hint: @count entries from @first on will be read, the next completion written. */
-void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
-		    uint32_t count);
 
 /* All others: dev->lock held. */
 
@@ -94,20 +76,17 @@ void queue_init(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int fault,
 		unsigned int status, struct irqs *irqs);
 
-/* An engine begins to serve the queue; looks for new entries; ends to serve it. */
-void queue_serve_begin(struct nnpu_device *dev, struct nnpu_queue *q);
-void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q);
-void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q);
-
-/*
- * An engine that has served the queue, and that is idle, watches the bell. Anybody may end that;
- * the last tail counts. The caller calls engines if that makes work.
- */
-void queue_watch_begin(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_engine *e);
-void queue_watch_end(struct nnpu_device *dev, struct nnpu_queue *q);
-
 /* Kernel queues: is there a place in the device for one more fetched entry? */
 bool queue_has_places(const struct nnpu_queue *q);
+
+/*
+ * May entries of the queue begin? Whatever picks or starts one asks this in the same hold of
+ * the lock. Where the answer changes, sched_update_all() follows.
+ */
+static inline bool queue_may_begin(const struct nnpu_queue *q)
+{
+	return q->exists && !q->stopped && !q->dropping && !q->held;
+}
 
 /* May the next entry be fetched? */
 bool queue_has_work(const struct nnpu_queue *q);

@@ -236,7 +236,8 @@ static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 void sched_update_lane(struct nnpu_device *dev, struct lane *lane)
 {
 	bool is_queue = lane == &lane->q->lane;
-	bool waits = is_queue ? queue_has_work(lane->q) : lane->first && !lane->dropping;
+	bool waits = is_queue ? queue_has_work(lane->q) :
+				lane->first && !lane->dropping && queue_may_begin(lane->q);
 	bool active = waits || lane->busy;
 	bool ready = lane->busy ? !!lane->away : waits;
 
@@ -267,6 +268,21 @@ void sched_update(struct nnpu_device *dev, struct nnpu_queue *q)
 		count_ready(dev, ready ? 1 : -1);
 	}
 	q->fetch = ready;
+}
+
+void sched_update_all(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	unsigned int i;
+	uint32_t id;
+
+	sched_update(dev, q);
+	for (id = 1; id <= dev->props.max_contexts && q->fetched; id++)
+		for (i = 0; dev->contexts[id] && i < NNPU_QUEUE_PRIORITY_NUM; i++) {
+			struct lane *lane = ctx_lane(dev->contexts[id], q->id, i);
+
+			if (lane->q)
+				sched_update_lane(dev, lane);
+		}
 }
 
 struct nnpu_queue *sched_pick_fetch(struct nnpu_device *dev)

@@ -94,6 +94,8 @@ void sched_add_ctx(struct nnpu_ctx *ctx);
 /* Call these when something has changed that decides whether there is work. */
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
 void sched_update_lane(struct nnpu_device *dev, struct lane *lane);
+/* The same for a queue and its lanes in all contexts: queue_may_begin() has changed. */
+void sched_update_all(struct nnpu_device *dev, struct nnpu_queue *q);
 
 /* In dev->contended: a worker is to give memory back. */
 #define CONTENDED_MEMORY	(1u << 31)

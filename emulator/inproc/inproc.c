@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/prefetch.h"
 #include "inproc/inproc.h"
 #include "nnpu_hw.h"
 
@@ -413,12 +412,6 @@ static int bus_publish(void *bus, uint64_t addr, const void *buf, size_t len)
 	return ok ? 0 : -1;
 }
 
-static void bus_prefetch(void *bus, uint64_t addr, size_t len, bool is_write)
-{
-	(void)bus;
-	prefetch_range((const void *)(uintptr_t)addr, len, is_write);
-}
-
 static void bus_raise_irq(void *bus, unsigned int vector)
 {
 	struct nnpu_inproc *ip = bus;
@@ -469,7 +462,6 @@ static const struct nnpu_bus_ops bus_ops = {
 	.dma_read = bus_read,
 	.dma_write = bus_write,
 	.dma_publish = bus_publish,
-	.dma_prefetch = bus_prefetch,
 	.raise_irq = bus_raise_irq,
 	.now_ns = bus_now_ns,
 	.log = bus_log,

@@ -16,7 +16,6 @@
 #include "qemu/units.h"
 #include "exec/memory.h"
 
-#include "core/prefetch.h"
 #include "nnpu-dma.h"
 
 /* A window begins at a multiple of this if possible, and ends where the RAM ends. */
@@ -251,14 +250,6 @@ int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len)
 	}
 	dma_end();
 	return ret;
-}
-
-void nnpu_dma_prefetch(NnpuDma *dma, uint64_t addr, size_t len, bool is_write)
-{
-	uint8_t *host = window_hit(dma->as, addr, len);
-
-	if (host)
-		prefetch_range(host, len, is_write);
 }
 
 void nnpu_dma_thread_begin(NnpuDma *dma)

@@ -40,9 +40,6 @@ int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 /* As nnpu_bus_ops.dma_publish(). */
 int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 
-/* As nnpu_bus_ops.dma_prefetch(). */
-void nnpu_dma_prefetch(NnpuDma *dma, uint64_t addr, size_t len, bool is_write);
-
 /*
  * The guest has withdrawn memory from the device. Wait for accesses that began before, so
  * that the guest cannot use the memory for something else too early. The wait lasts no

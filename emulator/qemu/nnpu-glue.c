@@ -38,13 +38,6 @@ int nnpu_glue_publish(void *bus, uint64_t addr, const void *buf, size_t len)
 	return nnpu_dma_publish(&glue->dma, addr, buf, len);
 }
 
-void nnpu_glue_prefetch(void *bus, uint64_t addr, size_t len, bool is_write)
-{
-	NnpuGlue *glue = bus;
-
-	nnpu_dma_prefetch(&glue->dma, addr, len, is_write);
-}
-
 uint64_t nnpu_glue_now_ns(void *bus)
 {
 	return qemu_clock_get_ns(QEMU_CLOCK_REALTIME);

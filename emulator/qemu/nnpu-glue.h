@@ -27,7 +27,6 @@ typedef struct NnpuGlue {
 int nnpu_glue_read(void *bus, uint64_t addr, void *buf, size_t len);
 int nnpu_glue_write(void *bus, uint64_t addr, const void *buf, size_t len);
 int nnpu_glue_publish(void *bus, uint64_t addr, const void *buf, size_t len);
-void nnpu_glue_prefetch(void *bus, uint64_t addr, size_t len, bool is_write);
 uint64_t nnpu_glue_now_ns(void *bus);
 void nnpu_glue_log(void *bus, enum nnpu_log_level level, const char *text);
 bool nnpu_glue_log_wanted(void *bus, enum nnpu_log_level level);
@@ -38,7 +37,6 @@ void nnpu_glue_thread_end(void *bus);
 	.dma_read = nnpu_glue_read,			\
 	.dma_write = nnpu_glue_write,			\
 	.dma_publish = nnpu_glue_publish,		\
-	.dma_prefetch = nnpu_glue_prefetch,		\
 	.now_ns = nnpu_glue_now_ns,			\
 	.log = nnpu_glue_log,				\
 	.log_wanted = nnpu_glue_log_wanted,		\

@@ -57,3 +57,6 @@ $(BUILD)/tests/emu_preempt_test: DIR_LDFLAGS = -Wl,--wrap=pthread_create
 
 # It stops the device where that takes a load.
 $(BUILD)/tests/emu_load_test: DIR_LDFLAGS = -Wl,--wrap=calloc
+
+# It looks between the device and the bus.
+$(BUILD)/tests/emu_queue_end_test: DIR_LDFLAGS = -Wl,--wrap=nnpu_device_create

@@ -166,6 +166,43 @@ static void test_db_stride(struct rig *r)
 	ok(rig_read(r, NNPU_REG_DB_STRIDE) == 12, "reset: 4 KiB again");
 }
 
+/* Writes where a page has no doorbell, of any queue, or not of 32 bits. */
+static void test_no_doorbells(struct rig *r)
+{
+	struct nnpu_device *dev = nnpu_inproc_device(r->ip);
+	static const unsigned int queues[] = { 0, 1, 7, RIG_QUEUES + 1 };
+	static const unsigned int sizes[] = { 1, 2, 8 };
+	unsigned int i, size;
+	uint64_t offset;
+
+	rig_enable(r);
+	rig_create_queue(r, 1, 0, NNPU_QUEUE_KERNEL, 16);
+	for (i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
+		uint64_t page = (uint64_t)queues[i] << NNPU_PAGE_SHIFT;
+
+		for (offset = NNPU_DB_CQ_ARM + 4; offset < NNPU_PAGE_SIZE; offset += 4)
+			nnpu_device_doorbell_write(dev, page + offset, 0xffff, 4);
+		for (offset = 0; offset < 16; offset++) {
+			if (offset % 4)
+				nnpu_device_doorbell_write(dev, page + offset, 0xffff, 4);
+			for (size = 0; size < sizeof(sizes) / sizeof(sizes[0]); size++)
+				nnpu_device_doorbell_write(dev, page + offset, 0xffff, sizes[size]);
+		}
+		/* A queue whose interrupts are not armed ignores this one. */
+		if (queues[i] < 2)
+			nnpu_device_doorbell_write(dev, page + NNPU_DB_CQ_ARM, 0xffff, 4);
+	}
+	nnpu_device_doorbell_write(dev, nnpu_device_doorbell_size(&r->config.props), 0xffff, 4);
+	ok(rig_read(r, NNPU_REG_FAULT_STATUS) == NNPU_FAULT_NONE &&
+	   rig_read(r, NNPU_QREG_BASE + NNPU_QREG_STRIDE) == NNPU_QSTATE_IDLE &&
+	   rig_admin(r, &(struct nnpu_sqe) { 0 }, NULL) == 0,
+	   "writes at other offsets and of other sizes are ignored, whether there is a queue or not");
+	nnpu_device_doorbell_write(dev, 7u << NNPU_PAGE_SHIFT, 0, 4);
+	ok(rig_read(r, NNPU_REG_FAULT_STATUS) == NNPU_FAULT_DOORBELL &&
+	   rig_read(r, NNPU_REG_FAULT_INFO) == 7, "so the first fault is that of a doorbell");
+	rig_reset(r);
+}
+
 static void test_unreachable_ring(struct rig *r)
 {
 	static uint8_t page[4096] __attribute__((aligned(4096)));
@@ -218,6 +255,7 @@ int main(void)
 	test_access(&r);
 	test_enable(&r);
 	test_db_stride(&r);
+	test_no_doorbells(&r);
 	test_unreachable_ring(&r);
 	rig_close(&r);
 	test_no_injection();
