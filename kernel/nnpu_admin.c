@@ -7,6 +7,7 @@
  * nnpu_command_exec(), which resets the device then.
  */
 #include <linux/completion.h>
+#include <linux/freezer.h>
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 
@@ -313,7 +314,7 @@ static bool nnpu_admin_is_current(struct nnpu_device *ndev, u16 cid)
  * @progress: of loads, as seen last
  * @hang_ms: how long it has not changed
  * @abort_ms: how long the abort has lasted
- * @killed: the process is dying
+ * @unwanted: the process is dying, or has to stand still for system sleep
  * @aborted: the device was asked to end the load
  */
 struct nnpu_admin_load {
@@ -321,13 +322,13 @@ struct nnpu_admin_load {
 	u32 progress;
 	unsigned int hang_ms;
 	unsigned int abort_ms;
-	bool killed;
+	bool unwanted;
 	bool aborted;
 };
 
 /*
  * Judge a load after a slice. A load that hangs and has the loader is aborted, and so is one
- * whose process dies. Return: false if the device is at fault.
+ * that is unwanted. Return: false if the device is at fault.
  */
 static bool nnpu_admin_judge_load(struct nnpu_device *ndev, struct nnpu_admin_load *l, u16 cid)
 {
@@ -342,20 +343,21 @@ static bool nnpu_admin_judge_load(struct nnpu_device *ndev, struct nnpu_admin_lo
 		l->abort_ms += NNPU_ADMIN_SLICE_MS;
 		return l->abort_ms <= nnpu_param_abort_timeout_ms();
 	}
-	if (l->killed || (l->hang_ms > hang && nnpu_admin_is_current(ndev, cid))) {
-		if (!l->killed) {
+	if (l->unwanted || (l->hang_ms > hang && nnpu_admin_is_current(ndev, cid))) {
+		if (!l->unwanted) {
 			drm_warn(&ndev->drm, "load %#x makes no progress, aborting it\n", cid);
 			nnpu_event_hang(ndev, NULL, NNPU_QID_ADMIN, cid, "load");
 		}
 		l->aborted = nnpu_admin_abort_load(ndev, l->place, cid);
-		/* Without ABORT a dying process waits like any other. */
+		/* Without ABORT such a process waits like any other. */
 		return l->aborted || l->hang_ms <= hang;
 	}
 	/* Who has the loader had the time to be aborted, too. */
 	return l->hang_ms <= 2 * hang + nnpu_param_abort_timeout_ms();
 }
 
-static void nnpu_admin_wait_load(struct nnpu_device *ndev, u32 place, struct nnpu_admin_wait *wait,
+/* Return: the load became unwanted. */
+static bool nnpu_admin_wait_load(struct nnpu_device *ndev, u32 place, struct nnpu_admin_wait *wait,
 				 u16 cid)
 {
 	unsigned long slice = msecs_to_jiffies(NNPU_ADMIN_SLICE_MS);
@@ -364,17 +366,22 @@ static void nnpu_admin_wait_load(struct nnpu_device *ndev, u32 place, struct nnp
 
 	l.progress = nnpu_read_queue(ndev, NNPU_QID_ADMIN, NNPU_QREG_PROGRESS);
 	do {
-		if (l.killed)
+		if (l.unwanted)
 			left = wait_for_completion_timeout(&wait->done, slice);
 		else
 			left = wait_for_completion_killable_timeout(&wait->done, slice);
-		if (left < 0)
-			l.killed = true;
+		/*
+		 * The freezer waits for all processes, and there are as many loads at the same time
+		 * as contexts.
+		 */
+		if (left < 0 || freezing(current))
+			l.unwanted = true;
 		/* An interrupt may have been lost. */
 		nnpu_admin_process(ndev);
 		if (left > 0 || completion_done(&wait->done))
-			return;
+			break;
 	} while (nnpu_admin_judge_load(ndev, &l, cid));
+	return l.unwanted;
 }
 
 /**
@@ -386,15 +393,16 @@ static void nnpu_admin_wait_load(struct nnpu_device *ndev, u32 place, struct nnp
  *
  * For callers that hold nnpu_device.reset_sem and nnpu_ctx.load_lock, so that the place is free.
  *
- * The load may take long, while loads make progress. A fatal signal has it aborted; this
- * function returns when the device has ended it.
+ * The load may take long, while loads make progress. A fatal signal has it aborted, and so has the
+ * freezer of processes; this function returns when the device has ended it.
  *
- * Return: as nnpu_admin_exec().
+ * Return: as nnpu_admin_exec(); -ERESTARTSYS if it was aborted for the sake of the process.
  */
 int nnpu_admin_load(struct nnpu_device *ndev, u32 place, const void *sqe,
 		    struct nnpu_admin_result *result)
 {
 	struct nnpu_admin_wait wait = { .keeps_cid = true };
+	bool unwanted;
 	u16 cid = 0;
 	int ret;
 
@@ -403,7 +411,10 @@ int nnpu_admin_load(struct nnpu_device *ndev, u32 place, const void *sqe,
 	ret = nnpu_admin_push(ndev, place, sqe, &wait, &cid);
 	if (ret)
 		return ret;
-	nnpu_admin_wait_load(ndev, place - 1, &wait, cid);
+	unwanted = nnpu_admin_wait_load(ndev, place - 1, &wait, cid);
 	nnpu_admin_forget(ndev, &wait, cid);
-	return nnpu_admin_result(ndev, sqe, &wait, result);
+	ret = nnpu_admin_result(ndev, sqe, &wait, result);
+	if (!ret && unwanted && result->status == NNPU_STATUS_ABORTED)
+		ret = -ERESTARTSYS;
+	return ret;
 }

@@ -4,6 +4,8 @@
  * itself. When a function here returns, the device is done with the memory that the command
  * named: the device answered, was reset, or was cut off.
  */
+#include <linux/freezer.h>
+
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
@@ -130,21 +132,27 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
  * @result: gets the completion
  *
  * Sleeps as long as loads make progress. The loads of a context come one after the other, as
- * in the device, so that each context takes one place. A fatal signal ends the wait for a
- * place, and has the device abort a load. When this returns the device does not use memory
- * that the command names any more.
+ * in the device, so that each context takes one place. A signal ends the wait for a
+ * place, a fatal one has the device abort a load, too. When this returns the device does not use
+ * memory that the command names any more.
  *
- * Return: as nnpu_command_exec(); -EINTR if the process was killed before the device had the
- * command.
+ * System sleep does not wait for loads, however many threads have one: when processes have to
+ * stand still, a load that waits gives up, and one that the device has is aborted. Both begin again
+ * afterwards.
+ *
+ * Return: as nnpu_command_exec(); -ERESTARTSYS: the program has not been loaded or saved.
  */
 int nnpu_command_load(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
 		      struct nnpu_admin_result *result)
 {
 	int ret;
 
-	if (mutex_lock_killable(&ctx->load_lock))
-		return -EINTR;
-	ret = nnpu_command_run(ndev, ctx, sqe, nnpu_admin_load, result);
+	if (mutex_lock_interruptible(&ctx->load_lock))
+		return -ERESTARTSYS;
+	/* The one before has just made room, but the freezer waits. */
+	ret = -ERESTARTSYS;
+	if (!freezing(current))
+		ret = nnpu_command_run(ndev, ctx, sqe, nnpu_admin_load, result);
 	mutex_unlock(&ctx->load_lock);
 	return ret;
 }

@@ -264,7 +264,7 @@ static int nnpu_ctx_try_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 
 /*
  * If there are too many: files that were just closed may still hold some. Outside of a
- * nnpu_device_enter() section, so that only the caller waits for them, and can be killed. It waits
+ * nnpu_device_enter() section, so that only the caller waits for them, interruptibly. It waits
  * for those that were closed before it came: the releases of others never end.
  */
 static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
@@ -281,7 +281,7 @@ static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 		if (ret != -EUSERS && ret != -EDQUOT)
 			return ret;
 		if (more && nnpu_release_wait_item(release, last, seen))
-			return -EINTR;
+			return -ERESTARTSYS;
 	} while (more);
 	return ret;
 }

@@ -71,8 +71,8 @@ struct nnpu_ctx_args {
  * @closed: the file has given it up: no job is given to the device; under the same lock
  * @fence_seqno: last sequence number per priority; under @submit_lock
  * @submit_lock: keeps numbers and jobs of an entity in the same order
- * @load_lock: one load at a time, killable; its holder waits for the load
- * @command_lock: one ioctl at a time that sends a command, killable; see nnpu_file_begin_command()
+ * @load_lock: one load at a time; its holder waits for the load, others interruptibly for it
+ * @command_lock: one ioctl at a time that sends a command; see nnpu_file_begin_command()
  * @num_slots: slots that are bound
  * @num_programs: programs that are loaded
  * @num_jobs: jobs that have not been freed

@@ -106,11 +106,10 @@ void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx)
  * @file: file
  * @id: any number
  *
- * For ioctls, before they change anything: a process with many threads waits here, where it can
- * be killed, and its releases and aborts go past it. nnpu_file_end_command() follows.
+ * For ioctls, before they change anything: a process with many threads waits here, where a signal
+ * ends the wait, and its releases and aborts go past it. nnpu_file_end_command() follows.
  *
- * Return: the context; ERR_PTR(-ENOENT) if there is none, ERR_PTR(-EINTR) if the process was
- * killed.
+ * Return: the context; ERR_PTR(-ENOENT) if there is none, ERR_PTR(-ERESTARTSYS) at a signal.
  */
 struct nnpu_ctx *nnpu_file_begin_command(struct drm_file *file, u32 id)
 {
@@ -118,9 +117,9 @@ struct nnpu_ctx *nnpu_file_begin_command(struct drm_file *file, u32 id)
 
 	if (!ctx)
 		return ERR_PTR(-ENOENT);
-	if (mutex_lock_killable(&ctx->command_lock)) {
+	if (mutex_lock_interruptible(&ctx->command_lock)) {
 		nnpu_file_put_context(file, ctx);
-		return ERR_PTR(-EINTR);
+		return ERR_PTR(-ERESTARTSYS);
 	}
 	return ctx;
 }
@@ -233,7 +232,7 @@ static struct nnpu_ctx *nnpu_file_create_zero(struct drm_file *file)
  * May wait for the device as nnpu_ctx_create() does; other threads that use
  * the file wait interruptibly. A call that fails can be repeated.
  *
- * Return: the context, for nnpu_file_put_context(); ERR_PTR(): -ENOENT, -EINTR, or as
+ * Return: the context, for nnpu_file_put_context(); ERR_PTR(): -ENOENT, -ERESTARTSYS, or as
  * nnpu_ctx_create().
  */
 struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id)
@@ -246,7 +245,7 @@ struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id)
 	if (id)
 		return ERR_PTR(-ENOENT);
 	if (mutex_lock_interruptible(&priv->lock))
-		return ERR_PTR(-EINTR);
+		return ERR_PTR(-ERESTARTSYS);
 	ctx = nnpu_file_get_context(file, 0);
 	if (!ctx)
 		ctx = nnpu_file_create_zero(file);
@@ -261,7 +260,7 @@ struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id)
  *
  * Other threads that use the file wait interruptibly. A call that fails can be repeated.
  *
- * Return: 0, -EINTR, or as nnpu_ctx_prepare_jobs().
+ * Return: 0, -ERESTARTSYS, or as nnpu_ctx_prepare_jobs().
  */
 int nnpu_file_prepare_jobs(struct drm_file *file, struct nnpu_ctx *ctx)
 {
@@ -271,7 +270,7 @@ int nnpu_file_prepare_jobs(struct drm_file *file, struct nnpu_ctx *ctx)
 	if (nnpu_ctx_takes_jobs(ctx))
 		return 0;
 	if (mutex_lock_interruptible(&priv->lock))
-		return -EINTR;
+		return -ERESTARTSYS;
 	ret = nnpu_ctx_prepare_jobs(ctx);
 	mutex_unlock(&priv->lock);
 	return ret;

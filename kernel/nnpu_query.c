@@ -90,7 +90,7 @@ static int nnpu_query_clock(struct nnpu_device *ndev, struct drm_nnpu_query *arg
 	int idx;
 
 	if (!nnpu_device_enter(ndev, &idx))
-		return -EIO;
+		return -ENODEV;
 	clock.device_ns = nnpu_device_read_clock(ndev, &clock.monotonic_ns);
 	nnpu_device_exit(ndev, idx);
 	return nnpu_query_copy(args, &clock, sizeof(clock));

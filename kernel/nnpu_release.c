@@ -201,12 +201,11 @@ bool nnpu_release_is_pending(struct nnpu_release *release, u64 last)
  * @last: the last item that the caller waits for: others come for ever
  * @seen: nnpu_release_done() before the caller found that it lacks something
  *
- * Return: 0 if an item has been released since, or all up to @last have; -ERESTARTSYS if the
- * process is killed.
+ * Return: 0 if an item has been released since, or all up to @last have; -ERESTARTSYS at a signal.
  */
 int nnpu_release_wait_item(struct nnpu_release *release, u64 last, u64 seen)
 {
-	return wait_event_killable(release->progress, nnpu_release_done(release) != seen ||
+	return wait_event_interruptible(release->progress, nnpu_release_done(release) != seen ||
 				   !nnpu_release_is_pending(release, last));
 }
 

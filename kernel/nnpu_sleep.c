@@ -9,7 +9,9 @@
  * in memory of the host, which keeps them.
  *
  * What cannot be saved is lost as in a device reset, and takes nothing else with it. There is no
- * failure that would keep the system awake: no client is to have that in its hands.
+ * failure that would keep the system awake. Nor does a client keep it awake: each wait of an ioctl
+ * either ends when its process has to stand still, or is bounded by commands of 20 ms. A load is
+ * aborted then and begins again afterwards (nnpu_admin_load()).
  *
  * Processes are frozen meanwhile. Kernel threads are not; and a test module lets one device sleep
  * while processes run. What they change then is refused, or found by nnpu_sleep_check().

@@ -692,8 +692,8 @@ TEST_F_TIMEOUT(freeze, waiting_processes_stand_still, 600)
 	EXPECT_EQ(0, use_device(self->fd));
 }
 
-/* One that waits for a load does not: the machine stays awake, and the load goes on. */
-TEST_F_TIMEOUT(freeze, load_keeps_the_machine_awake, 600)
+/* One that waits for a load, too: the load is aborted, and begins again afterwards. */
+TEST_F_TIMEOUT(freeze, load_begins_again, 600)
 {
 	int result = self->fd;
 	pthread_t thread;
@@ -702,15 +702,46 @@ TEST_F_TIMEOUT(freeze, load_keeps_the_machine_awake, 600)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &result));
 	while (nnpu_debugfs_value(self->fd, "registers", "Q0_CURRENT") == 0)
 		usleep(1000);
-	EXPECT_EQ(0, pm_write("pm_freeze_timeout", "300"));
-	EXPECT_EQ(-EBUSY, pm_write("state", "freeze"));
-	EXPECT_EQ(0, pm_write("pm_freeze_timeout", "20000"));
-	EXPECT_LT(0, nnpu_debugfs_value(self->fd, "registers", "Q0_CURRENT"));
-	ASSERT_TRUE(function_reset(self->fd));
-	pthread_join(thread, NULL);
-	EXPECT_EQ(-ENODEV, result);
 	EXPECT_EQ(0, pm_write("state", "freeze"));
-	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, result);
+	EXPECT_EQ(0, use_device(self->fd));
+}
+
+#define LOADERS		48
+#define LOAD_FILES	8
+
+/*
+ * Loads that would last longer than the kernel waits, side by side in several contexts and one after
+ * the other in each of them.
+ */
+TEST_F_TIMEOUT(freeze, many_loads_stand_still, 1200)
+{
+	int files[LOAD_FILES], results[LOADERS];
+	pthread_t threads[LOADERS];
+	unsigned int i;
+
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_LOAD_SLOW, LOADERS));
+	for (i = 0; i < LOAD_FILES; i++) {
+		files[i] = nnpu_open();
+		ASSERT_LE(0, files[i]);
+	}
+	for (i = 0; i < LOADERS; i++) {
+		results[i] = files[i % LOAD_FILES];
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, load_run, &results[i]));
+	}
+	while (nnpu_debugfs_value(self->fd, "registers", "Q0_CURRENT") == 0)
+		usleep(1000);
+	EXPECT_EQ(0, pm_write("state", "freeze"));
+	EXPECT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_LOAD_SLOW, 0));
+	for (i = 0; i < LOADERS; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, results[i]) {
+			TH_LOG("load %u", i);
+		}
+	}
+	for (i = 0; i < LOAD_FILES; i++)
+		close(files[i]);
 	EXPECT_EQ(0, use_device(self->fd));
 }
 

@@ -567,9 +567,9 @@ SABOTAGES = [
               replace("kernel/nnpu_pause.c", r"^(\t\tWRITE_ONCE\(ndev->paused, false\);\n)",
                       r"\1\t\tnnpu_userq_zap_lost(ndev);\n")),
              "doorbells_are_taken_away_before_the_reset"),
-    Sabotage("load-stops", "freeze", "a load that is waited for ends when processes have to stand still",
-             (replace("kernel/nnpu_admin.c", r"wait_for_completion_killable_timeout\(", "wait_for_completion_interruptible_timeout("),),
-             "load_keeps_the_machine_awake"),
+    Sabotage("load-lasts", "freeze", "a load is waited for when processes have to stand still",
+             (replace("kernel/nnpu_admin.c", r"left < 0 \|\| freezing\(current\)", "left < 0"),),
+             "load_begins_again"),
     Sabotage("fault-sleeps", "pause", "the second try of a doorbell fault sleeps with the mmap_lock",
              (replace("kernel/nnpu_userq_file.c", r"^(\tif \(vmf->flags & FAULT_FLAG_TRIED\))\n(\t\treturn VM_FAULT_NOPAGE;)$",
                       r"\1 {\n\t\twait_event_killable_timeout(uq->wait, atomic_read(&uq->events) != seen,\n"
