@@ -356,6 +356,131 @@ static void test_abandoned_buffer(void)
 	run_fini(&r);
 }
 
+/* As a filter of system calls refuses it, whether there is something to wait for or not. */
+static int refused_at_once(struct transport *t, struct transport_fence *const *fences,
+			   uint32_t count, int64_t timeout_ns, uint32_t *first)
+{
+	(void)t;
+	(void)fences;
+	(void)count;
+	(void)timeout_ns;
+	(void)first;
+	return -error;
+}
+
+/* Until so many hold the buffer; the thread of the device gives a run up. */
+static bool holds_become(struct nnhal_buffer *buffer, unsigned int holds)
+{
+	unsigned int i;
+
+	for (i = 0; i < 60000 && atomic_load(&buffer->entry.holds) != holds; i++)
+		usleep(1000);
+	return i < 60000;
+}
+
+static enum nnhal_status run_fenced(struct nnhal_prepared_model *model, struct run *r, int gate,
+				    struct nnhal_fenced_callback **callback)
+{
+	struct nnhal_fenced_options o = NNHAL_FENCED_OPTIONS_INIT;
+	enum nnhal_status status;
+	int fence;
+
+	o.diag = &r->diag;
+	status = nnhal_prepared_model_execute_fenced(model, &r->request, &gate, 1, &o, &fence,
+						     callback);
+	if (!status)
+		close(fence);
+	return status;
+}
+
+/* Fenced runs that write a buffer, and whose ends nobody knows; then one that reads it. */
+static void test_abandoned_fenced(void)
+{
+	static const struct nnhal_buffer_role role = { 0, 0, 1.0f };
+	static struct fixture f;
+	struct nnhal_buffer_desc desc = NNHAL_BUFFER_DESC_INIT;
+	struct nnhal_fenced_callback *writers[2], *reader = NULL;
+	struct nnhal_prepared_model *model = NULL;
+	struct nnhal_device *device = NULL;
+	struct nnhal_buffer *buffer = NULL;
+	struct transport_ops ops;
+	struct nnhal_memory *first;
+	enum nnhal_status status;
+	struct run w, r;
+	int gate, signal;
+
+	make_add_relu(&f);
+	run_init(&w, 4);
+	run_init(&r, 4);
+	if (!ok(!nnhal_device_open("sim", &device, NULL) &&
+		!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model) &&
+		!nnhal_device_allocate(device, &desc, &model, 1, &role, 1, &role, 1, &buffer,
+				       &w.pools[1].token, NULL) &&
+		!nnhal_fence_create(&gate, &signal), "a buffer"))
+		return;
+	r.pools[1].token = w.pools[1].token;
+	w.request.num_pools = r.request.num_pools = 2;
+	w.outputs[0].location = r.inputs[0].location = (struct nnhal_data_location){ 1, 0, 0 };
+	real = device->transport->ops;
+	ops = *real;
+	ops.wait = refused_at_once;
+	error = EPERM;
+	first = nnhal_memory_ref(buffer->storage);
+
+	status = run_fenced(model, &w, gate, &writers[0]);
+	if (!ok(!status, "a run that writes it: %s", w.diag.message))
+		return;
+	device->transport->ops = &ops;
+	nnhal_fenced_callback_unref(writers[0]);
+	ok(holds_become(buffer, 1) && !buffer->writer && buffer->storage != first,
+	   "waiting for it is refused: the buffer has no writer and other memory");
+	device->transport->ops = real;
+	status = run_fenced(model, &r, gate, &reader);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE && strstr(r.diag.message, "uninitialised"),
+	   "a run that reads the buffer: %s, %s", nnhal_status_name((int)status), r.diag.message);
+	nnhal_memory_unref(first);
+
+	if (!ok(!run_fenced(model, &w, gate, &writers[0]), "a run that writes it again"))
+		return;
+	first = nnhal_memory_ref(buffer->storage);
+	if (!ok(!run_fenced(model, &w, gate, &writers[1]) && buffer->storage == first,
+		"and another one in the same memory"))
+		return;
+	device->transport->ops = &ops;
+	nnhal_fenced_callback_unref(writers[0]);
+	ok(holds_become(buffer, 2) && buffer->writer && buffer->storage == first,
+	   "waiting for the first is refused: the second goes on to write");
+	device->transport->ops = real;
+	status = run_fenced(model, &r, gate, &reader);
+	ok(!status, "a run that reads what the second writes: %s, %s",
+	   nnhal_status_name((int)status), r.diag.message);
+	nnhal_fence_signal(signal, 0);
+	nnhal_memory_unref(first);
+	nnhal_fenced_callback_unref(writers[1]);
+	nnhal_fenced_callback_unref(reader);
+	ok(holds_become(buffer, 1), "both have ended");
+	ok(!nnhal_prepared_model_execute_synchronously(model, &r.request, NULL, NULL, NULL, NULL),
+	   "the buffer has content");
+	close(gate);
+	close(signal);
+
+	/* The device is closed before the run may begin. */
+	if (!ok(!nnhal_fence_create(&gate, &signal) && !run_fenced(model, &w, gate, &writers[0]),
+		"a run that writes it once more"))
+		return;
+	device->transport->ops = &ops;
+	nnhal_fenced_callback_unref(writers[0]);
+	ok(holds_become(buffer, 1), "waiting for it is refused");
+	device->transport->ops = real;
+	nnhal_buffer_unref(buffer);
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	close(gate);
+	close(signal);
+	run_fini(&w);
+	run_fini(&r);
+}
+
 static int no_fence(struct transport *t, struct transport_fence **fence)
 {
 	(void)t;
@@ -520,6 +645,7 @@ int main(void)
 	if (transport_sim_available()) {
 		test_abandoned();
 		test_abandoned_buffer();
+		test_abandoned_fenced();
 		test_new_execution();
 		test_async();
 		test_burst();

@@ -61,6 +61,8 @@ static int storage_create(struct transport *t, uint64_t size, struct nnhal_memor
 
 static void buffer_free(struct nnhal_buffer *b)
 {
+	/* In a child of fork() the writer of the parent is still there. */
+	buffer_writer_put(b->writer);
 	nnhal_memory_unref(b->storage);
 	nnhal_device_unref(b->device);
 	pthread_mutex_destroy(&b->lock);
@@ -167,7 +169,7 @@ bool buffer_read(struct nnhal_buffer *b, bool early, struct nnhal_memory **stora
 
 	ask_writer(b);
 	pthread_mutex_lock(&b->lock);
-	initialized = b->is_initialized || (early && b->writer);
+	initialized = b->storage && (b->is_initialized || (early && b->writer));
 	if (initialized) {
 		*storage = nnhal_memory_ref(b->storage);
 		*shape = b->shape;
@@ -243,18 +245,26 @@ void buffer_reset(struct nnhal_buffer *b)
 	buffer_set(b, NULL, NULL);
 }
 
-void buffer_abandon(struct nnhal_buffer *b, struct nnhal_memory *storage)
+void buffer_abandon(struct nnhal_buffer *b, struct nnhal_memory *storage,
+		    struct buffer_writer *writer)
 {
+	struct buffer_writer *last = NULL;
 	struct nnhal_memory *old = NULL;
 
 	pthread_mutex_lock(&b->lock);
-	b->is_initialized = false;
-	if (b->storage == storage) {
-		old = b->storage;
-		b->storage = NULL;
+	/* Another write may have begun since @writer did, or ended in other memory. */
+	if (!writer || b->writer == writer || (!b->writer && b->storage == storage)) {
+		b->is_initialized = false;
+		last = b->writer;
+		b->writer = NULL;
+		if (b->storage == storage) {
+			old = b->storage;
+			b->storage = NULL;
+		}
 	}
 	pthread_mutex_unlock(&b->lock);
 	nnhal_memory_unref(old);
+	buffer_writer_put(last);
 }
 
 void buffer_reserve(struct nnhal_buffer *b, struct nnhal_memory *storage)

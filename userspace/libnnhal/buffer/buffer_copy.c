@@ -245,7 +245,7 @@ static enum nnhal_status copy_from(struct nnhal_buffer *b, struct nnhal_memory *
 	if (!status)
 		buffer_set(b, c.to, shape);
 	else if (c.is_abandoned)
-		buffer_abandon(b, c.to);
+		buffer_abandon(b, c.to, NULL);
 	nnhal_memory_unref(c.to);
 	return status;
 }

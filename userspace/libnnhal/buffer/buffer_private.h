@@ -121,8 +121,12 @@ void buffer_end(struct nnhal_buffer *buffer, struct nnhal_memory *storage,
 		const struct shape *shape, struct buffer_writer *writer);
 /* A write has failed. */
 void buffer_reset(struct nnhal_buffer *buffer);
-/* A write has failed, but may still go on: @storage, of buffer_room(), is not used again. */
-void buffer_abandon(struct nnhal_buffer *buffer, struct nnhal_memory *storage);
+/*
+ * A write has failed, but may still go on: @storage, of buffer_room(), is not used again. @writer: that of
+ * buffer_begin(), in which case nothing happens to what others have written since; NULL: there was none.
+ */
+void buffer_abandon(struct nnhal_buffer *buffer, struct nnhal_memory *storage,
+		    struct buffer_writer *writer);
 /* The next write may need that much: take memory of buffer_room(), without content. */
 void buffer_reserve(struct nnhal_buffer *buffer, struct nnhal_memory *storage);
 

@@ -107,13 +107,14 @@ void buffers_settle(const struct request_rules *rules, const struct resolved_arg
 void buffers_abandon(const struct request_rules *rules, const struct resolved_arg *args,
 		     const struct resolved_pool *pools)
 {
-	struct nnhal_buffer *b;
+	const struct resolved_pool *pool;
 	uint32_t i;
 
 	for (i = 0; i < rules->num_outputs; i++) {
-		b = buffer_of(rules, args, pools, i);
-		if (b)
-			buffer_abandon(b, pools[args[rules->num_inputs + i].pool].memory);
+		if (!buffer_of(rules, args, pools, i))
+			continue;
+		pool = &pools[args[rules->num_inputs + i].pool];
+		buffer_abandon(pool->buffer, pool->memory, pool->writer);
 	}
 }
 

@@ -48,16 +48,26 @@ int sim_fence_create(struct transport *t, struct transport_fence **fence)
 	return 0;
 }
 
-void sim_fence_destroy(struct transport *t, struct transport_fence *fence)
+static void fence_free(struct transport_fence *fence)
 {
-	struct sim_transport *s = to_sim(t);
-
-	/* The thread that signals may still hold the lock. */
-	pthread_mutex_lock(&s->fence_lock);
-	pthread_mutex_unlock(&s->fence_lock);
 	if (fence->signal >= 0)
 		close(fence->signal);
 	free(fence);
+}
+
+void sim_fence_destroy(struct transport *t, struct transport_fence *fence)
+{
+	struct sim_transport *s = to_sim(t);
+	bool is_pending;
+
+	/* The thread that signals may still hold the lock. */
+	pthread_mutex_lock(&s->fence_lock);
+	is_pending = fence->is_pending;
+	fence->is_orphan = true;
+	pthread_mutex_unlock(&s->fence_lock);
+	/* Nobody waits for its job any more, which goes on, and then frees it. */
+	if (!is_pending)
+		fence_free(fence);
 }
 
 /* Caller holds fence_lock. */
@@ -73,7 +83,11 @@ static void signal_descriptor(struct transport_fence *fence)
 void sim_fence_set(struct sim_transport *s, struct transport_fence *fence, bool signalled,
 		   int error)
 {
+	bool is_orphan;
+
 	pthread_mutex_lock(&s->fence_lock);
+	is_orphan = fence->is_pending && fence->is_orphan;
+	fence->is_pending = false;
 	fence->signalled = signalled;
 	fence->error = error;
 	if (signalled) {
@@ -81,11 +95,14 @@ void sim_fence_set(struct sim_transport *s, struct transport_fence *fence, bool 
 		pthread_cond_broadcast(&s->fence_cond);
 	}
 	pthread_mutex_unlock(&s->fence_lock);
+	if (is_orphan)
+		fence_free(fence);
 }
 
 void sim_fence_begin(struct sim_transport *s, struct transport_fence *fence)
 {
 	pthread_mutex_lock(&s->fence_lock);
+	fence->is_pending = true;
 	fence->signalled = false;
 	fence->error = 0;
 	pthread_mutex_unlock(&s->fence_lock);
@@ -417,6 +434,7 @@ void sim_fences_init(struct sim_transport *s)
 void sim_fences_stop(struct sim_transport *s)
 {
 	struct sim_gate *g = &s->gate;
+	struct sim_waiter *w;
 
 	if (!g->started)
 		return;
@@ -425,6 +443,12 @@ void sim_fences_stop(struct sim_transport *s)
 	kick(g);
 	pthread_mutex_unlock(&g->lock);
 	pthread_join(g->thread, NULL);
+	/* Jobs that nobody waits for any more; all others hold the device. */
+	while ((w = g->waiters)) {
+		g->waiters = w->next;
+		end_job(s, w->job, -ECANCELED);
+		waiter_free(w);
+	}
 }
 
 void sim_fences_fini(struct sim_transport *s)

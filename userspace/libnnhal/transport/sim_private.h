@@ -64,6 +64,8 @@ struct transport_fence {
 	bool signalled;
 	int error;
 	int signal;			/* of its descriptor, -1: none */
+	bool is_pending;		/* a job is going to signal it */
+	bool is_orphan;			/* destroyed meanwhile */
 };
 
 /* sim_fences.c: operations of struct transport_ops, and the life of a fence. */
