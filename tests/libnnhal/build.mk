@@ -11,8 +11,22 @@ $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Itests -Ikernel $(DRM_CFLAGS)
 
 # Against the objects: some look at what the library does not export.
-$(NNHAL_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o \
+$(filter-out %/nnhal_trace_test,$(NNHAL_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(NNHAL_TEST_DIR)/nnhal_fixture.o $(NNHAL_OBJS) FORCE
+	$(call link,$^ $(NNHAL_LIBS))
+
+# In the files with probes these are calls.
+NNHAL_TRACED_SRCS := $(filter $(NNHAL_SRCS),$(shell grep -lE 'TRACE_(BEGIN|END)' $(NNHAL_DIR)/*/*.c))
+NNHAL_TRACED_OBJS := $(NNHAL_TRACED_SRCS:%.c=$(BUILD)/obj/traced/%.o)
+
+$(NNHAL_TRACED_OBJS): DIR_CFLAGS = -D_GNU_SOURCE -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel \
+	$(DRM_CFLAGS) -include $(NNHAL_TEST_DIR)/trace_hooks.h
+$(NNHAL_TRACED_OBJS): $(BUILD)/obj/traced/%.o: %.c FORCE
+	$(call if-changed,CC,$(CC) $(ALL_CFLAGS) $(DEP_FLAGS) -c -o $@ $<)
+
+$(BUILD)/tests/nnhal_trace_test: $(BUILD)/obj/$(NNHAL_TEST_DIR)/nnhal_trace_test.o \
+		$(BUILD)/obj/$(NNHAL_TEST_DIR)/nnhal_fixture.o $(NNHAL_TRACED_OBJS) \
+		$(filter-out $(NNHAL_TRACED_SRCS:%.c=$(BUILD)/obj/%.o),$(NNHAL_OBJS)) FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
 # Programs over the operator test cases.
@@ -95,4 +109,4 @@ HOST_TESTS += $(filter-out %_burst_calls_test %_faults_test,$(NNHAL_TESTS)) \
 # Those that need no hardware device gain nothing in a virtual machine.
 VM_TESTS += $(filter-out %_oom_test %_util_test %_resilient_test %_convert_test %_validate_test %_validate_signature_test \
 	%_validate_vectors_test %_validate_mutations_test %_request_test \
-	%_drm_errors_test %_origin_test %_unbind_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))
+	%_drm_errors_test %_trace_test %_origin_test %_unbind_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))

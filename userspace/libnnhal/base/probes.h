@@ -6,12 +6,13 @@
  * trace_begin(name, object) and trace_end(name, object, status) stand around the phases below. Names
  * are those of the HAL's tracing: "[NN_<layer>_<phase>]detail"; LD is the driver's layer; PI
  * initialisation, PC compilation, PE execution, PIO input and output, PT termination. [SW] says that
- * the phase interrupts the one around it.
+ * the phase interrupts the one around it. Each begin has an end: nnhal_trace_test, which defines the
+ * macros itself, counts them.
  */
 #ifndef NNHAL_PROBES_H
 #define NNHAL_PROBES_H
 
-#if defined(__has_include)
+#if !defined(TRACE_BEGIN) && defined(__has_include)
 #if __has_include("sys/sdt.h")
 #include <sys/sdt.h>
 #define TRACE_BEGIN(name, object)		DTRACE_PROBE2(nnhal, trace_begin, name, object)

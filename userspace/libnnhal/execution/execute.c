@@ -69,8 +69,9 @@ static enum nnhal_status bind_pools(struct execution *e)
 	return NNHAL_STATUS_NONE;
 }
 
-void execution_fail(struct execution *e)
+void execution_fail(struct execution *e, enum nnhal_status status)
 {
+	TRACE_END(TRACE_EXECUTE, e->model, status);
 	buffers_settle(&e->model->rules, e->resolved, e->pools, NULL,
 		       NNHAL_STATUS_GENERAL_FAILURE);
 	execution_done(e);
@@ -161,10 +162,8 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	status = bind_pools(e);
 	if (!status && !fenced_rules)
 		status = execution_fill(e);
-	if (status) {
-		TRACE_END(TRACE_EXECUTE, model, status);
-		execution_fail(e);
-	}
+	if (status)
+		execution_fail(e, status);
 	return status;
 }
 

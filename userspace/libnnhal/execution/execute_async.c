@@ -122,7 +122,7 @@ enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 	e->context = context;
 	status = launch(e);
 	if (status)
-		execution_fail(e);
+		execution_fail(e, status);
 	return status;
 }
 

@@ -53,8 +53,8 @@ struct outcome execution_end(struct execution *e, int error);
 bool execution_has_to_run_again(struct execution *e, int error);
 /* The run is over. */
 void execution_done(struct execution *e);
-/* A request that was not refused has failed before it ran; it is over. */
-void execution_fail(struct execution *e);
+/* A request that was not refused has failed with @status before it ran; it is over. */
+void execution_fail(struct execution *e, enum nnhal_status status);
 
 /* The completion queue that options name; NULL: none. */
 static inline struct nnhal_completion_queue *

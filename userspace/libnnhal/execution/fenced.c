@@ -370,7 +370,7 @@ static enum nnhal_status run_now(struct nnhal_fenced_callback *cb, uint64_t dura
 		status = execution_submit(e);
 	}
 	if (status) {
-		execution_fail(e);
+		execution_fail(e, status);
 		return status;
 	}
 	end(cb, t->ops->wait(t, &e->fence, 1, -1, &first));
@@ -431,7 +431,7 @@ static enum nnhal_status run_behind(struct nnhal_fenced_callback *cb, uint64_t d
 	/* Nothing is copied; files that have shrunk are found here. */
 	status = execution_fill(e);
 	if (status) {
-		execution_fail(e);
+		execution_fail(e, status);
 		return status;
 	}
 	e->wait_for = cb->wait_for;
@@ -439,7 +439,7 @@ static enum nnhal_status run_behind(struct nnhal_fenced_callback *cb, uint64_t d
 	e->duration_ns = duration_ns;
 	status = execution_submit(e);
 	if (status) {
-		execution_fail(e);
+		execution_fail(e, status);
 		return status;
 	}
 	e->options.diag = NULL;
@@ -477,7 +477,7 @@ static enum nnhal_status launch(struct execution *e, const struct nnhal_fenced_o
 	if (status || e->preset || err) {
 		if (!status)
 			status = err ? status_from_errno(-err) : e->preset;
-		execution_fail(e);
+		execution_fail(e, status);
 		return status;
 	}
 	cb->e = e;
