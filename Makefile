@@ -82,7 +82,7 @@ SAN_CFLAGS_1 := -fsanitize=address,undefined -fno-sanitize-recover=all
 SAN_CFLAGS := $(or $(SAN_CFLAGS_$(SAN)),$(SAN_CFLAGS_1)) -fno-omit-frame-pointer -O1
 NNPU_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wstrict-prototypes \
 	       -Wmissing-prototypes -Wold-style-definition -Wvla -fno-strict-aliasing \
-	       -fdebug-prefix-map=$(CURDIR)=. -Iuapi -Isignatures
+	       -fdebug-prefix-map=$(CURDIR)=. -Iuapi -Isignatures -Iuserspace/shared
 ALL_CFLAGS = $(NNPU_CFLAGS) $(CFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_CFLAGS)
 # The build id names the build in version strings and caches.
 ALL_LDFLAGS = -Wl,--build-id $(LDFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_LDFLAGS)

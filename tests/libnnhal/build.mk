@@ -15,6 +15,21 @@ $(filter-out %/nnhal_trace_test,$(NNHAL_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/
 		$(BUILD)/obj/$(NNHAL_TEST_DIR)/nnhal_fixture.o $(NNHAL_OBJS) FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
+# Lists of what the headers declare, for the tests that have to know all of it.
+API_LISTS := $(BUILD)/gen/$(NNHAL_TEST_DIR)/api_lists.h
+API_LISTED := $(sort $(wildcard $(NNHAL_DIR)/include/nnhal/*.h $(NNTFLITE_DIR)/include/nntflite/*.h))
+API_LIST_TESTS := $(patsubst %,$(BUILD)/tests/nnhal_%_test,growth)
+
+$(API_LISTS): $(NNHAL_TEST_DIR)/list-api $(API_LISTED)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NNHAL_TEST_DIR)/list-api $(API_LISTED) >$@.tmp && mv $@.tmp $@
+
+$(API_LIST_TESTS:$(BUILD)/tests/%=$(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o): $(API_LISTS)
+$(API_LIST_TESTS:$(BUILD)/tests/%=$(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o): \
+	DIR_CFLAGS = -D_GNU_SOURCE -I$(dir $(API_LISTS)) $(NNTFLITE_CFLAGS) -I$(NNHAL_DIR) -Itests \
+		-Ikernel $(DRM_CFLAGS)
+$(API_LIST_TESTS): $(BUILD)/lib/libnntflite.a
+
 # In the files with probes these are calls.
 NNHAL_TRACED_SRCS := $(filter $(NNHAL_SRCS),$(shell grep -lE 'TRACE_(BEGIN|END)' $(NNHAL_DIR)/*/*.c))
 NNHAL_TRACED_OBJS := $(NNHAL_TRACED_SRCS:%.c=$(BUILD)/obj/traced/%.o)

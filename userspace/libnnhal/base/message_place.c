@@ -10,6 +10,8 @@
 
 #include <nnhal/ext.h>
 
+#include "base/base.h"
+
 /* The number behind @words at the start of *@text, which then goes on behind it. */
 static bool take(const char **text, const char *words, uint32_t *number)
 {
@@ -27,7 +29,8 @@ enum nnhal_status nnhal_ext_get_place(const struct nnhal_diag *diag, struct nnha
 	struct nnhal_ext_place found = NNHAL_EXT_PLACE_INIT;
 	const char *text, *operand;
 
-	if (!diag || !place || place->size != sizeof(*place))
+	if (!diag || !place ||
+	    !result_size_is_valid(place, SIZE_UP_TO(struct nnhal_ext_place, reserved)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	text = diag->message;
 	if (take(&text, "subgraph ", &found.subgraph) && *text == ' ')
@@ -39,6 +42,6 @@ enum nnhal_status nnhal_ext_get_place(const struct nnhal_diag *diag, struct nnha
 	} else {
 		take(&text, "operand ", &found.operand);
 	}
-	*place = found;
+	result_give(place, place->size, &found, sizeof(found));
 	return NNHAL_STATUS_NONE;
 }

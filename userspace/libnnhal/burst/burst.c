@@ -218,8 +218,7 @@ static enum nnhal_status read_options(struct nnhal_burst_options *to,
 {
 	static const struct nnhal_burst_options defaults = NNHAL_BURST_OPTIONS_INIT;
 
-	if (!options_read(to, from, &defaults, sizeof(*to),
-			  SIZE_UP_TO(struct nnhal_burst_options, diag)))
+	if (!options_read(to, from, &defaults, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(to->diag);
 	if (to->depth > MAX_DEPTH) {

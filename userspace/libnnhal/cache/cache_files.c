@@ -65,7 +65,7 @@ bool cache_is_given(const struct nnhal_cache *cache)
 	struct nnhal_cache c;
 
 	/* One of a wrong size is one: it is refused later. */
-	return cache && (!options_read(&c, cache, &none, sizeof(c), sizeof(c)) ||
+	return cache && (!options_read(&c, cache, &none, key_size) ||
 			 c.num_model_cache || c.num_data_cache);
 }
 
@@ -152,7 +152,7 @@ enum nnhal_status cache_files_open(struct cache_files *files, struct nnhal_devic
 	struct nnhal_cache cache;
 
 	*files = (struct cache_files)CACHE_FILES_NONE;
-	if (!given || !options_read(&cache, given, &none, sizeof(cache), sizeof(cache))) {
+	if (!given || !options_read(&cache, given, &none, key_size)) {
 		diag_set(diag, "no cache, or one of a wrong size");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}

@@ -12,9 +12,6 @@
 #include "base/hal_version.h"
 #include "convert/converted.h"
 
-_Static_assert(SIZE_UP_TO(struct nnhal_capabilities_1_2, reserved) ==
-	       sizeof(struct nnhal_capabilities_1_2), "padding at the end");
-
 static const struct nnhal_performance_info no_figures = { FLT_MAX, FLT_MAX };
 
 static bool is_positive(const char *what, struct nnhal_performance_info info,

@@ -359,8 +359,7 @@ enum nnhal_status nnhal_device_open_with(const char *spec,
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	*device = NULL;
-	if (!options_read(&o, options, &defaults, sizeof(o),
-			  SIZE_UP_TO(struct nnhal_open_options, reserved)) || o.reserved ||
+	if (!options_read(&o, options, &defaults, reserved) || o.reserved ||
 	    (o.log_tags & ~NNHAL_LOG_ALL)) {
 		diag_set(diag, "options: unknown size, fields or tags of the log");
 		return NNHAL_STATUS_INVALID_ARGUMENT;

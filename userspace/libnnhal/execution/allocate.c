@@ -266,8 +266,7 @@ static bool read_desc(struct nnhal_buffer_desc *to, const struct nnhal_buffer_de
 {
 	static const struct nnhal_buffer_desc defaults;
 
-	if (!options_read(to, from, &defaults, sizeof(*to),
-			  SIZE_UP_TO(struct nnhal_buffer_desc, dimensions))) {
+	if (!options_read(to, from, &defaults, dimensions)) {
 		diag_set(diag, "description of a buffer of another version");
 		return false;
 	}

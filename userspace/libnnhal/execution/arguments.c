@@ -65,8 +65,7 @@ enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 	static const struct nnhal_execute_options defaults = NNHAL_EXECUTE_OPTIONS_INIT;
 
 	/* The first version of the structure ended before @work. */
-	if (!options_read(to, from, &defaults, sizeof(*to),
-			  SIZE_UP_TO(struct nnhal_execute_options, profile)))
+	if (!options_read(to, from, &defaults, profile))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(to->diag);
 	if (unlikely(to->profile || to->work)) {

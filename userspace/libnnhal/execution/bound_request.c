@@ -249,7 +249,7 @@ enum nnhal_status nnhal_bound_request_create(struct nnhal_prepared_model *model,
 
 	if (bound)
 		*bound = NULL;
-	if (!options_read(&read, options, &defaults, sizeof(read), sizeof(read)))
+	if (!options_read(&read, options, &defaults, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(read.diag);
 	if (request && !layout_is_known(request->hal_version, "request", read.diag))

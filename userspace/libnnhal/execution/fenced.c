@@ -64,7 +64,7 @@ static enum nnhal_status options_of(struct nnhal_fenced_options *to,
 {
 	static const struct nnhal_fenced_options defaults = NNHAL_FENCED_OPTIONS_INIT;
 
-	if (!options_read(to, from, &defaults, sizeof(*to), sizeof(*to)))
+	if (!options_read(to, from, &defaults, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	*execute = (struct nnhal_execute_options){
 		.size = sizeof(*execute), .measure = to->measure,

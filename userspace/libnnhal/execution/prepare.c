@@ -42,8 +42,7 @@ static enum nnhal_status read_options(struct nnhal_prepare_options *to,
 {
 	static const struct nnhal_prepare_options defaults = NNHAL_PREPARE_OPTIONS_INIT;
 
-	if (!options_read(to, from, &defaults, sizeof(*to),
-			  SIZE_UP_TO(struct nnhal_prepare_options, cache)))
+	if (!options_read(to, from, &defaults, cache))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(to->diag);
 	return NNHAL_STATUS_NONE;

@@ -150,8 +150,7 @@ static enum nnhal_status read_options(struct nnhal_burst_controller_options *opt
 	static const struct nnhal_burst_controller_options defaults =
 		NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
 
-	if (!options_read(options, from, &defaults, sizeof(*options),
-			  SIZE_UP_TO(struct nnhal_burst_controller_options, reserved)))
+	if (!options_read(options, from, &defaults, reserved))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(options->diag);
 	if (options->reserved || (options->log_tags & ~NNHAL_LOG_ALL)) {

@@ -56,16 +56,14 @@ static enum nnhal_status read_options(struct nnhal_burst_server_options *options
 		NNHAL_BURST_SERVER_OPTIONS_INIT;
 	static const struct nnhal_burst_executor none;
 
-	if (!options_read(options, from, &defaults, sizeof(*options),
-			  SIZE_UP_TO(struct nnhal_burst_server_options, diag)))
+	if (!options_read(options, from, &defaults, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(options->diag);
 	if (!model == !options->executor) {
 		diag_set(options->diag, "expected either a model or an executor");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (!options_read(e, options->executor, &none, sizeof(*e),
-			  SIZE_UP_TO(struct nnhal_burst_executor, execute))) {
+	if (!options_read(e, options->executor, &none, execute)) {
 		diag_set(options->diag, "executor of another version");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
@@ -159,8 +157,7 @@ enum nnhal_status nnhal_burst_server_create(const struct nnhal_burst_channel *ch
 	if (!server)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	*server = NULL;
-	if (!channel || !options_read(&read, channel, &none, sizeof(read),
-				      SIZE_UP_TO(struct nnhal_burst_channel, reserved)) ||
+	if (!channel || !options_read(&read, channel, &none, reserved) ||
 	    read.reserved)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	return start_server(&read, read.socket, model, options, server);

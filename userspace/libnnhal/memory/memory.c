@@ -238,8 +238,7 @@ static enum nnhal_status import(const struct nnhal_memory_desc *given, bool fore
 		diag_set(diag, "NULL pointer for description or result");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (!options_read(&read, given, &defaults, sizeof(read),
-			  SIZE_UP_TO(struct nnhal_memory_desc, reserved))) {
+	if (!options_read(&read, given, &defaults, reserved)) {
 		diag_set(diag, "description of a memory object of another version");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}

@@ -173,9 +173,11 @@ nnhal_resilient_device_allocate(struct nnhal_resilient_device *device,
 				struct nnhal_resilient_buffer **buffer, uint32_t *token,
 				struct nnhal_diag *diag)
 {
+	static const struct nnhal_buffer_desc defaults = NNHAL_BUFFER_DESC_INIT;
 	struct resilient_old none = { .buffer = NULL };
 	struct nnhal_resilient_buffer *b;
 	struct nnhal_device *current, *next;
+	struct nnhal_buffer_desc read;
 	enum nnhal_status status;
 	uint32_t i;
 
@@ -185,9 +187,16 @@ nnhal_resilient_device_allocate(struct nnhal_resilient_device *device,
 	if (token)
 		*token = 0;
 	if (!device || !desc || !buffer || !token || !num_models || !models ||
-	    desc->size < sizeof(*desc) || (desc->num_dimensions && !desc->dimensions) ||
 	    (num_input_roles && !input_roles) || (num_output_roles && !output_roles)) {
 		diag_set(diag, "NULL pointer for device, description, models, roles or result");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!options_read(&read, desc, &defaults, dimensions)) {
+		diag_set(diag, "description of a buffer of another version");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (read.num_dimensions && !read.dimensions) {
+		diag_set(diag, "NULL pointer for %u dimensions", read.num_dimensions);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	for (i = 0; i < num_models; i++)
@@ -205,7 +214,7 @@ nnhal_resilient_device_allocate(struct nnhal_resilient_device *device,
 	b->num_input_roles = num_input_roles;
 	b->num_output_roles = num_output_roles;
 	pthread_mutex_init(&b->lock, NULL);
-	if (!copy_description(b, desc, models, num_models, input_roles, output_roles)) {
+	if (!copy_description(b, &read, models, num_models, input_roles, output_roles)) {
 		diag_set(diag, "no memory for a buffer");
 		nnhal_resilient_buffer_unref(b);
 		return NNHAL_STATUS_GENERAL_FAILURE;

@@ -94,8 +94,7 @@ enum nnhal_status nnhal_resilient_burst_create(struct nnhal_resilient_model *mod
 	if (burst)
 		*burst = NULL;
 	if (!model || !burst ||
-	    !options_read(&read, options, &defaults, sizeof(read),
-			  SIZE_UP_TO(struct nnhal_burst_options, diag)))
+	    !options_read(&read, options, &defaults, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	b = calloc(1, sizeof(*b));
 	if (!b)

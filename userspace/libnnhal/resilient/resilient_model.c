@@ -96,8 +96,7 @@ nnhal_resilient_device_prepare_model(struct nnhal_resilient_device *device,
 	if (model_out)
 		*model_out = NULL;
 	if (!device || !model || !model_out ||
-	    !options_read(&read, options, &defaults, sizeof(read),
-			  SIZE_UP_TO(struct nnhal_prepare_options, diag)))
+	    !options_read(&read, options, &defaults, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(read.diag);
 	if (!layout_is_known(model->hal_version, "model", read.diag))

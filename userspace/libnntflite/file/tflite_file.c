@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sized.h>
+
 #include "tflite_file.h"
 
 /* A copy of a text that can be printed, or NULL. */
@@ -211,7 +213,8 @@ enum nnhal_status nntflite_file_get_info(const struct nntflite_file *file,
 	const struct tflite_model *tflite;
 	struct nntflite_file_info full = NNTFLITE_FILE_INFO_INIT;
 
-	if (!file || !info || info->size != sizeof(*info))
+	if (!file || !info ||
+	    !result_size_is_valid(info, SIZE_UP_TO(struct nntflite_file_info, num_signatures)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	tflite = &file->tflite;
 	full.description = file->description;
@@ -220,7 +223,7 @@ enum nnhal_status nntflite_file_get_info(const struct nntflite_file *file,
 	full.num_operators = tflite->subgraphs[0].num_operators;
 	full.num_tensors = tflite->subgraphs[0].num_tensors;
 	full.num_signatures = tflite->num_signatures;
-	*info = full;
+	result_give(info, info->size, &full, sizeof(full));
 	return NNHAL_STATUS_NONE;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sized.h>
+
 #include "../file/tflite_file.h"
 #include "map_model.h"
 
@@ -20,13 +22,13 @@ static bool text_is(struct text text, const char *name)
 int map_model_choose(struct map_model *map, const struct nntflite_model_options *options,
 		     struct nntflite_diag *diag)
 {
+	static const struct nntflite_model_options defaults = NNTFLITE_MODEL_OPTIONS_INIT;
+	struct nntflite_model_options read;
 	uint32_t i;
 
-	if (!options)
-		return 0;
-	if (options->size != sizeof(*options))
-		return diag_fail(diag, "options of %zu bytes, expected %zu", options->size,
-				 sizeof(*options));
+	if (!options_read(&read, options, &defaults, shapes))
+		return diag_fail(diag, "options of the model: of another version");
+	options = &read;
 	if (options->num_shapes && !options->shapes)
 		return diag_fail(diag, "shapes are missing");
 	map->shapes = options->shapes;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sized.h>
+
 #include "../file/tflite.h"
 #include "session_private.h"
 
@@ -116,14 +118,19 @@ static enum nnhal_status prepare(struct nntflite_session *s,
 				 struct nntflite_diag *diag)
 {
 	const struct nnhal_model *initializer = nntflite_model_get_initializer(s->model);
-	struct nnhal_prepare_options how = NNHAL_PREPARE_OPTIONS_INIT;
+	static const struct nnhal_prepare_options defaults = NNHAL_PREPARE_OPTIONS_INIT;
+	const struct nnhal_cache *cache;
+	struct nnhal_prepare_options how;
 	struct nnhal_diag why = { "" };
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 
-	if (options && options->prepare)
-		how = *options->prepare;
+	if (!options_read(&how, options->prepare, &defaults, cache)) {
+		diag_fail(diag, "options of the preparation: of another version");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	how.diag = &why;
 	/* It runs once: nothing is gained by a cache. */
+	cache = how.cache;
 	how.cache = NULL;
 	if (initializer)
 		status = nnhal_device_prepare_model_sync(s->device, initializer, &how,
@@ -131,11 +138,11 @@ static enum nnhal_status prepare(struct nntflite_session *s,
 	if (status != NNHAL_STATUS_NONE)
 		return session_fail(diag, "cannot prepare the initial values of the variables",
 				    status, &why);
-	if (options && options->prepared) {
+	if (options->prepared) {
 		s->prepared = nnhal_prepared_model_ref(options->prepared);
 		return NNHAL_STATUS_NONE;
 	}
-	how.cache = options && options->prepare ? options->prepare->cache : NULL;
+	how.cache = cache;
 	status = nnhal_device_prepare_model_sync(s->device, nntflite_model_get_hal(s->model), &how,
 						 &s->prepared);
 	if (status != NNHAL_STATUS_NONE)
@@ -189,15 +196,20 @@ enum nnhal_status nntflite_session_create(const struct nntflite_model *model,
 					  struct nntflite_session **session,
 					  struct nntflite_diag *diag)
 {
+	static const struct nntflite_session_options defaults = NNTFLITE_SESSION_OPTIONS_INIT;
+	struct nntflite_session_options read;
 	struct nntflite_diag ignored;
 	struct nntflite_session *s;
 	enum nnhal_status status;
 
 	diag = diag ? diag : &ignored;
 	diag_init(diag);
-	if (!model || !device || !session || (options && options->size != sizeof(*options))) {
-		diag_fail(diag, "no model, device or place for the session, or options of "
-			  "another version");
+	if (!model || !device || !session) {
+		diag_fail(diag, "no model, device or place for the session");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!options_read(&read, options, &defaults, prepared)) {
+		diag_fail(diag, "options of the session: of another version");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	s = calloc(1, sizeof(*s));
@@ -207,7 +219,7 @@ enum nnhal_status nntflite_session_create(const struct nntflite_model *model,
 	}
 	s->model = model;
 	s->device = nnhal_device_ref(device);
-	status = session_init(s, options, diag);
+	status = session_init(s, &read, diag);
 	if (status != NNHAL_STATUS_NONE) {
 		nntflite_session_destroy(s);
 		return status;
@@ -385,7 +397,8 @@ enum nnhal_status nntflite_session_run(struct nntflite_session *s,
 				       const struct nnhal_execute_options *options,
 				       struct nnhal_timing *timing, struct nntflite_diag *diag)
 {
-	struct nnhal_execute_options how = NNHAL_EXECUTE_OPTIONS_INIT;
+	static const struct nnhal_execute_options defaults = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_execute_options how;
 	struct nnhal_diag why = { "" };
 	struct nntflite_diag ignored;
 	enum nnhal_status status, ended;
@@ -393,8 +406,10 @@ enum nnhal_status nntflite_session_run(struct nntflite_session *s,
 
 	diag = diag ? diag : &ignored;
 	diag_init(diag);
-	if (options)
-		how = *options;
+	if (!options_read(&how, options, &defaults, profile)) {
+		diag_fail(diag, "options of the execution: of another version");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	how.diag = &why;
 	/* Memory doubles at least each time, up to a limit: there are few turns. */
 	do {
@@ -412,14 +427,17 @@ enum nnhal_status nntflite_session_output(const struct nntflite_session *s, uint
 					  struct nntflite_value *value)
 {
 	const struct session_output *o = index < s->num_outputs ? &s->outputs[index] : NULL;
+	struct nntflite_value found = NNTFLITE_VALUE_INIT;
 
-	if (!o || !value || value->size != sizeof(*value))
+	if (!o || !value ||
+	    !result_size_is_valid(value, SIZE_UP_TO(struct nntflite_value, reserved)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (!s->has_result)
 		return NNHAL_STATUS_GENERAL_FAILURE;
-	value->data = o->base;
-	value->bytes = o->bytes;
-	value->rank = o->rank;
-	memcpy(value->dims, o->dims, sizeof(value->dims));
+	found.data = o->base;
+	found.bytes = o->bytes;
+	found.rank = o->rank;
+	memcpy(found.dims, o->dims, sizeof(found.dims));
+	result_give(value, value->size, &found, sizeof(found));
 	return NNHAL_STATUS_NONE;
 }

@@ -173,17 +173,19 @@ nnhal_ext_get_prepared_model_info(const struct nnhal_prepared_model *model,
  * @subgraph: referenced subgraph, or NNHAL_EXT_PLACE_NONE for the main one
  * @operation: operation of the subgraph, or NNHAL_EXT_PLACE_NONE
  * @operand: operand of the subgraph, or NNHAL_EXT_PLACE_NONE
+ * @reserved: out: zero
  */
 struct nnhal_ext_place {
 	size_t size;
 	uint32_t subgraph;
 	uint32_t operation;
 	uint32_t operand;
+	uint32_t reserved;
 };
 
 #define NNHAL_EXT_PLACE_INIT \
 	{ sizeof(struct nnhal_ext_place), NNHAL_EXT_PLACE_NONE, NNHAL_EXT_PLACE_NONE, \
-	  NNHAL_EXT_PLACE_NONE }
+	  NNHAL_EXT_PLACE_NONE, 0 }
 
 /**
  * nnhal_ext_get_place() - what part of a model a message is about

@@ -120,6 +120,7 @@ enum nnhal_status nntflite_session_run(struct nntflite_session *session,
  * @bytes: number of bytes, 0 for an empty tensor
  * @rank: number of dimensions
  * @dims: sizes
+ * @reserved: zero
  */
 struct nntflite_value {
 	size_t size;
@@ -127,9 +128,10 @@ struct nntflite_value {
 	size_t bytes;
 	uint32_t rank;
 	uint32_t dims[NNTFLITE_MAX_RANK];
+	uint32_t reserved;
 };
 
-#define NNTFLITE_VALUE_INIT	{ sizeof(struct nntflite_value), NULL, 0, 0, { 0 } }
+#define NNTFLITE_VALUE_INIT	{ sizeof(struct nntflite_value), NULL, 0, 0, { 0 }, 0 }
 
 /**
  * nntflite_session_output() - an output of the last run
