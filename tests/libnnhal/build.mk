@@ -18,7 +18,7 @@ $(filter-out %/nnhal_trace_test,$(NNHAL_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/
 # Lists of what the headers declare, for the tests that have to know all of it.
 API_LISTS := $(BUILD)/gen/$(NNHAL_TEST_DIR)/api_lists.h
 API_LISTED := $(sort $(wildcard $(NNHAL_DIR)/include/nnhal/*.h $(NNTFLITE_DIR)/include/nntflite/*.h))
-API_LIST_TESTS := $(patsubst %,$(BUILD)/tests/nnhal_%_test,growth)
+API_LIST_TESTS := $(patsubst %,$(BUILD)/tests/nnhal_%_test,fork_release growth)
 
 $(API_LISTS): $(NNHAL_TEST_DIR)/list-api $(API_LISTED)
 	$(Q)mkdir -p $(@D)

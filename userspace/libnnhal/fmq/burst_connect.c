@@ -23,14 +23,12 @@
 
 static void free_controller(struct nnhal_burst_controller *c)
 {
-	bool child = c->guard.page && fork_guard_in_child(&c->guard);
 	uint32_t i;
 
 	link_fini(&c->link);
 	nnhal_fmq_destroy(c->requests);
 	nnhal_fmq_destroy(c->results);
-	/* In a child the bindings of the memory belong to the parent. */
-	for (i = 0; i < NUM_SLOTS && !child; i++)
+	for (i = 0; i < NUM_SLOTS; i++)
 		nnhal_memory_unref(c->slots[i].memory);
 	fork_guard_fini(&c->guard);
 	pthread_mutex_destroy(&c->lock);

@@ -6,6 +6,7 @@
  * The device burst keeps memory objects bound to slots of the device. A slot of the client
  * therefore costs one search here and one in the cache of the device burst.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct model_executor {
 	/* Ascending slots. */
 	struct cache_entry cache[NNHAL_BURST_MAX_SLOTS];
 	uint32_t num_cached;
+	atomic_bool is_changing;	/* entries move; a child of fork() cannot tell which are there */
 	uint32_t max_pools;
 	struct nnhal_request_pool pools[];
 };
@@ -65,10 +67,12 @@ static enum nnhal_status add_cache_entry(void *context, int32_t slot,
 
 	if (e->num_cached == NNHAL_BURST_MAX_SLOTS)
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+	atomic_store(&e->is_changing, true);
 	memmove(&e->cache[i + 1], &e->cache[i], (e->num_cached - i) * sizeof(e->cache[0]));
 	e->cache[i].slot = slot;
 	e->cache[i].memory = nnhal_memory_ref(memory);
 	e->num_cached++;
+	atomic_store(&e->is_changing, false);
 	return NNHAL_STATUS_NONE;
 }
 
@@ -81,8 +85,10 @@ static void remove_cache_entry(void *context, int32_t slot)
 	if (i == e->num_cached || e->cache[i].slot != slot)
 		return;
 	memory = e->cache[i].memory;
+	atomic_store(&e->is_changing, true);
 	e->num_cached--;
 	memmove(&e->cache[i], &e->cache[i + 1], (e->num_cached - i) * sizeof(e->cache[0]));
+	atomic_store(&e->is_changing, false);
 	nnhal_burst_free_memory(e->burst, memory);
 	nnhal_memory_unref(memory);
 }
@@ -150,5 +156,9 @@ void model_executor_destroy(struct model_executor *e)
 	if (!e)
 		return;
 	nnhal_burst_unref(e->burst);
+	/* The server has removed them all, but in a child of fork(). */
+	if (!atomic_load(&e->is_changing))
+		while (e->num_cached)
+			nnhal_memory_unref(e->cache[--e->num_cached].memory);
 	free(e);
 }

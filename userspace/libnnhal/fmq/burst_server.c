@@ -37,12 +37,17 @@ static void init_sync(struct nnhal_burst_server *s)
 
 void burst_server_free(struct nnhal_burst_server *s)
 {
+	bool child = s->guard.page && fork_guard_in_child(&s->guard);
+
 	burst_server_release(s);
 	link_fini(&s->link);
 	fork_guard_fini(&s->guard);
-	pthread_cond_destroy(&s->end_cond);
-	pthread_mutex_destroy(&s->end_lock);
-	pthread_mutex_destroy(&s->lock);
+	if (!child) {
+		/* In a child those who wait for the end are missing, and would be waited for. */
+		pthread_cond_destroy(&s->end_cond);
+		pthread_mutex_destroy(&s->end_lock);
+		pthread_mutex_destroy(&s->lock);
+	}
 	free(s);
 }
 
@@ -233,10 +238,10 @@ void nnhal_burst_server_destroy(struct nnhal_burst_server *s)
 		return;
 	if (fork_guard_in_child(&s->guard)) {
 		/*
-		 * The thread and the device belong to the parent. Close only the socket:
-		 * open, it would hide the end of the parent from the client.
+		 * The thread belongs to the parent, and the client is told nothing. A socket that
+		 * stays open would hide the end of the parent from the client.
 		 */
-		link_fini(&s->link);
+		burst_server_free(s);
 		return;
 	}
 	atomic_store_explicit(&s->stop, true, memory_order_relaxed);

@@ -102,16 +102,22 @@ static void free_buffers(struct burst_buffers *b)
 void burst_server_release(struct nnhal_burst_server *s)
 {
 	struct nnhal_fmq *requests = s->requests, *results = s->results;
+	struct model_executor *executor = s->own_executor;
+	struct nnhal_prepared_model *model = s->model;
+	struct burst_buffers buffers = s->buffers;
 
+	/* First of all: after a fork() on another thread the child releases what is still here. */
 	s->requests = NULL;
 	s->results = NULL;
+	s->own_executor = NULL;
+	s->model = NULL;
+	memset(&s->buffers, 0, sizeof(s->buffers));
+	atomic_signal_fence(memory_order_seq_cst);
 	nnhal_fmq_destroy(requests);
 	nnhal_fmq_destroy(results);
-	free_buffers(&s->buffers);
-	model_executor_destroy(s->own_executor);
-	s->own_executor = NULL;
-	nnhal_prepared_model_unref(s->model);
-	s->model = NULL;
+	free_buffers(&buffers);
+	model_executor_destroy(executor);
+	nnhal_prepared_model_unref(model);
 }
 
 /* ---- one request ---- */

@@ -31,7 +31,10 @@ struct nnhal_resilient_buffer {
 	struct nnhal_resilient_buffer *next;	/* of the device's, under its buffers_lock */
 };
 
-/* With buffers_lock nobody finds a buffer without references. */
+/*
+ * With buffers_lock nobody finds a buffer without references. In a child of fork() nobody looks for one,
+ * and the list may lead to buffers that the child has released.
+ */
 void nnhal_resilient_buffer_unref(struct nnhal_resilient_buffer *buffer)
 {
 	struct nnhal_resilient_device *device;
@@ -42,14 +45,15 @@ void nnhal_resilient_buffer_unref(struct nnhal_resilient_buffer *buffer)
 	if (!buffer)
 		return;
 	device = buffer->device;
-	pthread_mutex_lock(&device->buffers_lock);
+	resilient_lock(device, &device->buffers_lock);
 	last = atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) == 1;
-	for (link = &device->buffers; last && *link; link = &(*link)->next)
+	for (link = &device->buffers; last && resilient_is_own(device) && *link;
+	     link = &(*link)->next)
 		if (*link == buffer) {
 			*link = buffer->next;
 			break;
 		}
-	pthread_mutex_unlock(&device->buffers_lock);
+	resilient_unlock(device, &device->buffers_lock);
 	if (!last)
 		return;
 	nnhal_buffer_unref(buffer->current);
@@ -59,7 +63,7 @@ void nnhal_resilient_buffer_unref(struct nnhal_resilient_buffer *buffer)
 	free(buffer->models);
 	free(buffer->roles);
 	free(buffer->dimensions);
-	pthread_mutex_destroy(&buffer->lock);
+	resilient_lock_destroy(device, &buffer->lock);
 	free(buffer);
 	nnhal_resilient_device_unref(device);
 }
@@ -199,6 +203,8 @@ nnhal_resilient_device_allocate(struct nnhal_resilient_device *device,
 		diag_set(diag, "NULL pointer for %u dimensions", read.num_dimensions);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
+	if (!resilient_is_usable(device, diag))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	for (i = 0; i < num_models; i++)
 		if (!models[i] || models[i]->device != device) {
 			diag_set(diag, "model %u is not of this device", i);
@@ -329,11 +335,13 @@ static enum nnhal_status copy(struct nnhal_resilient_buffer *b, bool from,
 	unsigned int attempt;
 	bool again = true;
 
+	diag_clear(diag);
 	if (!b) {
-		diag_clear(diag);
 		diag_set(diag, "no buffer");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
+	if (!resilient_is_usable(b->device, diag))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	for (attempt = 0; again; attempt++) {
 		current = get_on(b, &device);
 		status = from ? nnhal_buffer_copy_from(current, memory, dimensions, num_dimensions,

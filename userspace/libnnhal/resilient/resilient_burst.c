@@ -96,6 +96,9 @@ enum nnhal_status nnhal_resilient_burst_create(struct nnhal_resilient_model *mod
 	if (!model || !burst ||
 	    !options_read(&read, options, &defaults, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
+	diag_clear(read.diag);
+	if (!resilient_is_usable(model->device, read.diag))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -156,6 +159,8 @@ enum nnhal_status nnhal_resilient_burst_execute(struct nnhal_resilient_burst *bu
 		*timing = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
 	if (!burst || !request)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (!resilient_is_own(burst->model->device))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	follow_model(burst);
 	for (attempt = 0; again; attempt++) {
 		pthread_mutex_lock(&burst->lock);
@@ -177,7 +182,7 @@ void nnhal_resilient_burst_unref(struct nnhal_resilient_burst *burst)
 		return;
 	nnhal_burst_unref(burst->current);
 	nnhal_device_unref(burst->current_device);
+	resilient_lock_destroy(burst->model->device, &burst->lock);
 	nnhal_resilient_model_unref(burst->model);
-	pthread_mutex_destroy(&burst->lock);
 	free(burst);
 }

@@ -8,6 +8,7 @@
 #include <nnhal/nnhal.h>
 
 #include "base/diag.h"
+#include "base/status.h"
 #include "resilient/resilient_private.h"
 
 struct nnhal_resilient_device *resilient_device_ref(struct nnhal_resilient_device *device)
@@ -21,9 +22,36 @@ void nnhal_resilient_device_unref(struct nnhal_resilient_device *device)
 	if (!device || atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	nnhal_device_unref(device->current);
-	pthread_mutex_destroy(&device->lock);
-	pthread_mutex_destroy(&device->buffers_lock);
+	resilient_lock_destroy(device, &device->lock);
+	resilient_lock_destroy(device, &device->buffers_lock);
+	fork_guard_fini(&device->guard);
 	free(device);
+}
+
+bool resilient_is_usable(const struct nnhal_resilient_device *device, struct nnhal_diag *diag)
+{
+	if (resilient_is_own(device))
+		return true;
+	diag_set(diag, "the device was opened by the parent of this process");
+	return false;
+}
+
+void resilient_lock(const struct nnhal_resilient_device *device, pthread_mutex_t *lock)
+{
+	if (resilient_is_own(device))
+		pthread_mutex_lock(lock);
+}
+
+void resilient_unlock(const struct nnhal_resilient_device *device, pthread_mutex_t *lock)
+{
+	if (resilient_is_own(device))
+		pthread_mutex_unlock(lock);
+}
+
+void resilient_lock_destroy(const struct nnhal_resilient_device *device, pthread_mutex_t *lock)
+{
+	if (resilient_is_own(device))
+		pthread_mutex_destroy(lock);
 }
 
 void resilient_release(const struct resilient_old *old)
@@ -126,6 +154,7 @@ enum nnhal_status nnhal_resilient_device_create(const char *name, nnhal_device_f
 	struct nnhal_resilient_device *r;
 	enum nnhal_status status;
 	struct identity id;
+	int err;
 
 	diag_clear(diag);
 	if (device)
@@ -138,6 +167,12 @@ enum nnhal_status nnhal_resilient_device_create(const char *name, nnhal_device_f
 	if (!r) {
 		diag_set(diag, "no memory for a device");
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	err = fork_guard_init(&r->guard);
+	if (err) {
+		free(r);
+		diag_set(diag, "a page for a device: %s", errno_text(-err));
+		return status_from_errno(-err);
 	}
 	atomic_init(&r->refs, 1);
 	r->factory = factory;
@@ -164,9 +199,9 @@ struct nnhal_device *nnhal_resilient_device_get(struct nnhal_resilient_device *d
 {
 	struct nnhal_device *current;
 
-	pthread_mutex_lock(&device->lock);
+	resilient_lock(device, &device->lock);
 	current = nnhal_device_ref(device->current);
-	pthread_mutex_unlock(&device->lock);
+	resilient_unlock(device, &device->lock);
 	return current;
 }
 
@@ -212,6 +247,8 @@ enum nnhal_status nnhal_resilient_device_recover(struct nnhal_resilient_device *
 		diag_set(diag, "NULL pointer for device or result");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
+	if (!resilient_is_usable(device, diag))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	pthread_mutex_lock(&device->lock);
 	if (device->current == failing)
 		status = reconnect(device, &old, diag);

@@ -23,9 +23,9 @@ void nnhal_resilient_model_unref(struct nnhal_resilient_model *model)
 		return;
 	nnhal_prepared_model_unref(model->current);
 	nnhal_device_unref(model->current_device);
+	resilient_lock_destroy(model->device, &model->lock);
 	nnhal_resilient_device_unref(model->device);
 	nnhal_converted_free(model->copy);
-	pthread_mutex_destroy(&model->lock);
 	free(model);
 }
 
@@ -99,6 +99,8 @@ nnhal_resilient_device_prepare_model(struct nnhal_resilient_device *device,
 	    !options_read(&read, options, &defaults, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(read.diag);
+	if (!resilient_is_usable(device, read.diag))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	if (!layout_is_known(model->hal_version, "model", read.diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	m = calloc(1, sizeof(*m));
@@ -131,10 +133,10 @@ struct nnhal_prepared_model *resilient_model_get_on(struct nnhal_resilient_model
 {
 	struct nnhal_prepared_model *current;
 
-	pthread_mutex_lock(&model->lock);
+	resilient_lock(model->device, &model->lock);
 	current = nnhal_prepared_model_ref(model->current);
 	*device = nnhal_device_ref(model->current_device);
-	pthread_mutex_unlock(&model->lock);
+	resilient_unlock(model->device, &model->lock);
 	return current;
 }
 
@@ -208,6 +210,8 @@ enum nnhal_status nnhal_resilient_model_execute(struct nnhal_resilient_model *mo
 		*timing = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
 	if (!model || !request)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (!resilient_is_own(model->device))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	for (attempt = 0; again; attempt++) {
 		current = resilient_model_get_on(model, &device);
 		status = execute_once(model, current, device, request, options, output_shapes,

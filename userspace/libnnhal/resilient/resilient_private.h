@@ -2,8 +2,8 @@
 /*
  * Resilient objects.
  *
- * Locks, outermost first: of a burst, of a buffer, of a model, of a device. They are held while an object
- * is made again, so that one thread does it and the others wait for it: as long as opening a
+ * Locks, in the order of userspace/README.md: of a burst or a buffer, of a model, of a device. They are
+ * held while an object is made again, so that one thread does it and the others wait for it: as long as opening a
  * device and preparing a model take.
  */
 #ifndef NNHAL_RESILIENT_PRIVATE_H
@@ -15,11 +15,14 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/fork_guard.h"
+
 struct nnhal_resilient_device {
 	atomic_uint refs;
 	nnhal_device_factory factory;
 	void *context;
 	char name[NNHAL_NAME_SIZE];
+	struct fork_guard guard;
 	pthread_mutex_t lock;
 	struct nnhal_device *current;
 	bool is_invalid;		/* another device came back */
@@ -48,6 +51,22 @@ struct resilient_old {
 	struct nnhal_prepared_model *model;
 	struct nnhal_device *device;
 };
+
+/*
+ * In a child of fork() nothing is made again, and no lock is taken: another thread of the parent may
+ * have had it. Pointers are read and objects are released all the same.
+ */
+static inline bool resilient_is_own(const struct nnhal_resilient_device *device)
+{
+	return !fork_guard_in_child(&device->guard);
+}
+
+/* The same, with a message. */
+bool resilient_is_usable(const struct nnhal_resilient_device *device, struct nnhal_diag *diag);
+/* A lock of @device, or of an object on it. */
+void resilient_lock(const struct nnhal_resilient_device *device, pthread_mutex_t *lock);
+void resilient_unlock(const struct nnhal_resilient_device *device, pthread_mutex_t *lock);
+void resilient_lock_destroy(const struct nnhal_resilient_device *device, pthread_mutex_t *lock);
 
 void resilient_release(const struct resilient_old *old);
 struct nnhal_resilient_device *resilient_device_ref(struct nnhal_resilient_device *device);

@@ -11,7 +11,9 @@
  * buffers is lost: they are uninitialised again. If the new device is not the same as before (name,
  * version, type, extensions, capabilities), the objects stay dead.
  *
- * All functions may be called from any thread. They start no thread.
+ * All functions may be called from any thread. They start no thread. A child of fork() must not use
+ * the objects of its parent: calls return DEVICE_UNAVAILABLE there, nothing connects anew, and
+ * releasing them is allowed.
  */
 #ifndef NNHAL_RESILIENT_H
 #define NNHAL_RESILIENT_H
@@ -138,7 +140,8 @@ struct nnhal_device *nnhal_resilient_device_get(struct nnhal_resilient_device *d
  * @diag: filled in after an error; may be NULL
  *
  * Return: NONE; DEAD_OBJECT (the device is another one than before; this lasts); the status of the
- * factory, after which another attempt may be made; INVALID_ARGUMENT (a NULL pointer).
+ * factory, after which another attempt may be made; INVALID_ARGUMENT (a NULL pointer);
+ * DEVICE_UNAVAILABLE (in a child of fork()).
  */
 enum nnhal_status nnhal_resilient_device_recover(struct nnhal_resilient_device *device,
 						 const struct nnhal_device *failing,
