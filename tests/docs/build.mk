@@ -7,6 +7,7 @@ DOC_CHECKS += tests/docs/check-documents
 DOC_CHECKS += tests/docs/check-conformance
 DOC_CHECKS += tests/docs/check-sphinx
 DOC_CHECKS += tests/docs/check-bindings
+DOC_CHECKS += tests/docs/check-locks
 
 # Prints the registers of the device model. check-spec makes it, in a build directory of its own.
 $(BUILD)/obj/tests/docs/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests
