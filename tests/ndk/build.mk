@@ -3,13 +3,13 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header memory model oom padding refusals run \
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers counters cut devices failures header memory model oom padding refusals run \
 	shapes shared states threads)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 
 # What libneuralnetworks does not export: devices for tests, how a model was cut.
-$(patsubst %,$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_%_test.o,again cut failures oom padding shapes shared): \
+$(patsubst %,$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_%_test.o,again counters cut failures oom padding shapes shared): \
 	DIR_CFLAGS += -I$(NDK_DIR) -I$(NNHAL_DIR) -Ikernel $(DRM_CFLAGS)
 
 # The parameters of all functions.

@@ -34,7 +34,7 @@ const char *ndk_result_name(int result);
  *
  * It is at the beginning of the only page of a memfd of the name NDK_COUNTERS_NAME, where nnctl finds it among the
  * descriptors of the process. So it needs no file, ends with the process, and may be read by who may debug
- * the process. The driver could not count this: it sees nothing of what other devices do.
+ * the process. A child of fork() has a page of its own from its first moment on. The driver could not count this: it sees nothing of what other devices do.
  */
 struct ndk_counters {
 	uint64_t magic;
