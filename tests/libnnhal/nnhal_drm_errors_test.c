@@ -4,6 +4,8 @@
  * driver here: the program is linked with --wrap for the calls.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -60,6 +62,8 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 			return -1;
 		}
 	}
+	if (request == UDMABUF_CREATE)
+		return eventfd(0, 0);
 	if (request == DRM_IOCTL_NNPU_BO_CREATE)
 		((struct drm_nnpu_bo_create *)arg)->handle = 1;
 	if (request == DRM_IOCTL_NNPU_QUEUE_CREATE) {
@@ -189,6 +193,33 @@ static void test_evict(void)
 	bind_table_close(table);
 }
 
+/* A memfd that becomes a dma-buf: only an error that is about the memory means that it is copied. */
+static void test_udmabuf(void)
+{
+	static const struct {
+		int error;
+		int expected;
+	} entries[] = {
+		{ EINVAL, -ENOTSUP }, { EPERM, -ENOTSUP }, { ENOTTY, -ENOTSUP },
+		{ ENOMEM, -ENOMEM }, { EMFILE, -EMFILE }, { ENFILE, -ENFILE },
+	};
+	uint32_t slot;
+	size_t i;
+	int err;
+
+	d.udmabuf_fd = FAKE_FD;
+	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		fail(UDMABUF_CREATE, 1, entries[i].error);
+		err = drm_bind_fd(&d.base, TRANSPORT_MEMFD, 0, 4096, TRANSPORT_READ, &slot);
+		ok(err == entries[i].expected && num_calls == 1, "a dma-buf of a memfd, %s: %s",
+		   strerror(entries[i].error), strerror(-err));
+	}
+	fail(UDMABUF_CREATE, 2, EINTR);
+	err = drm_bind_fd(&d.base, TRANSPORT_MEMFD, 0, 4096, TRANSPORT_READ, &slot);
+	ok(!err && num_calls == 3, "a signal: it is repeated, %u calls", num_calls);
+	d.udmabuf_fd = -1;
+}
+
 /* A shortage passes; what a filter of system calls refuses stays refused. */
 static void test_wait(void)
 {
@@ -226,6 +257,14 @@ static void test_wait(void)
 	ok(num_calls == 1, "a queue is stopped");
 	drm_queue_destroy(&d.base, queue);
 	ok(num_calls == 1, "and then not destroyed again: another one may have its number");
+	if (!ok(!drm_queue_create(&d.base, 0, &queue), "another queue"))
+		return;
+	fail(DRM_IOCTL_NNPU_QUEUE_DESTROY, 1, EPERM);
+	drm_queue_stop(&d.base, queue);
+	queue->doorbell[0] = 1;
+	ok(num_calls == 1 && fcntl(queue_fd, F_GETFD) < 0 && drm_queue_fd(queue) < 0,
+	   "stopping it is refused: it is closed, and ringing it does no harm");
+	drm_queue_destroy(&d.base, queue);
 }
 
 static const struct transport_ops *real;
@@ -641,6 +680,7 @@ static void test_burst(void)
 int main(void)
 {
 	test_evict();
+	test_udmabuf();
 	test_wait();
 	if (transport_sim_available()) {
 		test_abandoned();

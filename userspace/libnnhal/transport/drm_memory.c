@@ -172,9 +172,12 @@ int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd, ui
 	/* udmabuf is missing, the memory is too large or sealed: it cannot be used in place. */
 	if (d->udmabuf_fd < 0)
 		return -ENOTSUP;
-	dmabuf = ioctl(d->udmabuf_fd, UDMABUF_CREATE, &create);
+	do {
+		dmabuf = ioctl(d->udmabuf_fd, UDMABUF_CREATE, &create);
+	} while (dmabuf < 0 && errno == EINTR);
+	/* A shortage says nothing about the memory. */
 	if (dmabuf < 0)
-		return -ENOTSUP;
+		return errno == ENOMEM || errno == EMFILE || errno == ENFILE ? -errno : -ENOTSUP;
 	err = import_dmabuf(d, dmabuf, size, access, slot);
 	close(dmabuf);
 	return err;

@@ -60,14 +60,29 @@ static int map_doorbell(struct drm_queue *q, const struct drm_transport *d)
 	return 0;
 }
 
+/*
+ * The process may not make the ioctl, as a filter of system calls decides. The driver ends a queue, too,
+ * when its last descriptor and its last mapping go. Another thread may be about to ring: it finds
+ * memory in place of the doorbell.
+ */
+static void let_go(struct drm_queue *q, const struct drm_transport *d)
+{
+	if (q->base.doorbell)
+		mmap((void *)(uintptr_t)q->base.doorbell, d->info.doorbell_size,
+		     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	close(q->fd);
+	q->fd = -1;
+}
+
 void drm_queue_stop(struct transport *t, struct transport_queue *queue)
 {
 	struct drm_queue *q = (struct drm_queue *)queue;
+	const struct drm_transport *d = to_drm(t);
 	struct drm_nnpu_queue_destroy arg = { .queue = q->number };
 
 	q->number = 0;
-	if (arg.queue)
-		drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
+	if (arg.queue && drm_ioctl(d->fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg) && q->fd >= 0)
+		let_go(q, d);
 }
 
 void drm_queue_destroy(struct transport *t, struct transport_queue *queue)

@@ -154,7 +154,8 @@ struct transport_ops {
 		       uint64_t size, uint32_t access, uint32_t *slot);
 	/*
 	 * Bind @size bytes of a file that may shrink, for a program that is loaded: what the file does not
-	 * have by then is a fault of the load. -ENOSPC: as above. NULL: there is a better way.
+	 * have by then is a fault of the load. -ENOSPC: as above. NULL: the transport pins
+	 * memory, and bind_pointer() is good for such a file, too.
 	 */
 	int (*bind_file)(struct transport *t, int fd, uint64_t offset, uint64_t size, uint32_t *slot);
 	/*
@@ -223,7 +224,10 @@ struct transport_ops {
 	 * or the context is lost. NULL: there is none.
 	 */
 	int (*queue_fd)(struct transport_queue *queue);
-	/* Abort the job that runs, drop the others. Only queue_destroy may follow. */
+	/*
+	 * Abort the job that runs, drop the others; afterwards the device writes nothing for them any
+	 * more. Only queue_destroy may follow.
+	 */
 	void (*queue_stop)(struct transport *t, struct transport_queue *queue);
 	/* The same, and free @queue. */
 	void (*queue_destroy)(struct transport *t, struct transport_queue *queue);
