@@ -4,10 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -167,47 +169,46 @@ int read_rest(int fd, const char *path, const void *before, size_t head, size_t 
 	return -1;
 }
 
-/* Permission bits of a new file. To read the umask, one has to set it. */
-static mode_t new_file_mode(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0666 & ~mask;
-}
-
 /*
  * Open a temporary file beside the target. Returns 0, 1 if the directory does not allow it and the target is
  * to be written in place, or -1: on a full disk, say, where writing in place would cost the old content.
  */
-static int open_temporary(struct out_file *out, mode_t mode, struct error *err)
+static int open_temporary(struct out_file *out, const struct stat *replaced, struct error *err)
 {
 	const char *slash = strrchr(out->target, '/');
 	int directory = slash ? (int)(slash - out->target) + 1 : 0;
+	int errnum = EEXIST, tries;
+	uint64_t number;
 
-	if (asprintf(&out->temporary, "%.*s.nnrun-XXXXXX", directory, out->target) < 0) {
-		out->temporary = NULL;
-		return fail(err, "out of memory");
-	}
-	out->fd = mkostemp(out->temporary, O_CLOEXEC);
-	if (out->fd < 0) {
-		int errnum = errno;
-
+	/* mkostemp() would give the mode 0600, and the umask can only be read by setting it. */
+	for (tries = 0; tries < 100 && errnum == EEXIST; tries++) {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			return fail_errno(err, errno, "%s", out->path);
+		if (asprintf(&out->temporary, "%.*s.nnrun-%016" PRIx64, directory, out->target,
+			     number) < 0) {
+			out->temporary = NULL;
+			return fail(err, "out of memory");
+		}
+		out->fd = open(out->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+			       replaced ? 0600 : 0666);
+		if (out->fd >= 0) {
+			/* This fails on file systems without permissions, which does no harm. */
+			if (replaced)
+				(void)!fchmod(out->fd, replaced->st_mode & 0777);
+			return 0;
+		}
+		errnum = errno;
 		free(out->temporary);
 		out->temporary = NULL;
-		if (errnum == EACCES || errnum == EPERM || errnum == EROFS)
-			return 1;
-		return fail_errno(err, errnum, "%s", out->path);
 	}
-	/* This fails on file systems without permissions, which does no harm. */
-	(void)!fchmod(out->fd, mode);
-	return 0;
+	if (errnum == EACCES || errnum == EPERM || errnum == EROFS)
+		return 1;
+	return fail_errno(err, errnum, "%s", out->path);
 }
 
 static int open_path(struct out_file *out, struct error *err)
 {
-	mode_t mode = new_file_mode();
-	struct stat st;
+	struct stat st, *replaced = NULL;
 	int ret;
 
 	if (out->path[0] == '\0')
@@ -222,7 +223,7 @@ static int open_path(struct out_file *out, struct error *err)
 		/* Keep the rules of the file that is replaced. */
 		if (access(out->path, W_OK) < 0)
 			return fail_errno(err, errno, "%s", out->path);
-		mode = st.st_mode & 0777;
+		replaced = &st;
 		out->target = realpath(out->path, NULL);
 	} else {
 		out->target = strdup(out->path);
@@ -230,7 +231,7 @@ static int open_path(struct out_file *out, struct error *err)
 	if (!out->target)
 		return fail_errno(err, errno, "%s", out->path);
 	out->seekable = true;
-	ret = open_temporary(out, mode, err);
+	ret = open_temporary(out, replaced, err);
 	if (ret <= 0)
 		return ret;
 	out->fd = open(out->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

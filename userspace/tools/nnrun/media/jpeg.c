@@ -156,20 +156,28 @@ static void read_pixels(struct reader *r, struct image *image)
 
 int jpeg_decode(const uint8_t *data, size_t size, struct image *image, struct error *err)
 {
-	struct reader r = { .data = data, .size = size, .err = err };
+	struct reader *r = calloc(1, sizeof(*r));
 	volatile int ret = -1;
 
-	r.jpeg.err = jpeg_std_error(&r.errors);
-	r.jpeg.client_data = &r;
-	r.errors.error_exit = on_error;
-	r.errors.emit_message = on_message;
-	r.progress.progress_monitor = on_progress;
-	if (setjmp(r.jump) == 0) {
-		read_pixels(&r, image);
+	if (!r)
+		return fail(err, "out of memory");
+	/* What changes between setjmp() and longjmp() is in memory of its own. */
+	r->data = data;
+	r->size = size;
+	r->err = err;
+
+	r->jpeg.err = jpeg_std_error(&r->errors);
+	r->jpeg.client_data = r;
+	r->errors.error_exit = on_error;
+	r->errors.emit_message = on_message;
+	r->progress.progress_monitor = on_progress;
+	if (setjmp(r->jump) == 0) {
+		read_pixels(r, image);
 		ret = 0;
 	}
-	free(r.row);
-	jpeg_destroy_decompress(&r.jpeg);
+	free(r->row);
+	jpeg_destroy_decompress(&r->jpeg);
+	free(r);
 	return ret;
 }
 
