@@ -497,6 +497,26 @@ static void test_state_sizes(void)
 	nnhal_buffer_unref(buffer);
 }
 
+static void test_reset(void)
+{
+	struct nnhal_buffer_state state = NNHAL_BUFFER_STATE_INIT;
+	struct nnhal_memory *memory = NULL;
+	struct nnhal_buffer *buffer;
+	uint32_t token;
+
+	buffer = buffer_for(device, model, true, true, 0, NULL, &token);
+	MUST(!fill(buffer, 1.0f, 16, 0, NULL) && !nnhal_memory_create(16, &memory, NULL));
+	ok(!nnhal_buffer_reset(buffer) && !nnhal_buffer_get_state(buffer, &state) &&
+	   !state.is_initialized && !state.content_size &&
+	   nnhal_buffer_copy_to(buffer, memory, NULL) == NNHAL_STATUS_GENERAL_FAILURE,
+	   "a buffer that is reset has no content");
+	ok(!nnhal_buffer_reset(buffer) && !fill(buffer, 2.0f, 16, 0, NULL) &&
+	   !nnhal_buffer_copy_to(buffer, memory, NULL), "and takes a new one");
+	ok(nnhal_buffer_reset(NULL) == NNHAL_STATUS_INVALID_ARGUMENT, "no buffer to reset");
+	nnhal_memory_unref(memory);
+	nnhal_buffer_unref(buffer);
+}
+
 /* ---- copies ---- */
 
 static enum nnhal_status from(struct nnhal_buffer *buffer, uint32_t size, uint32_t rank,
@@ -756,6 +776,7 @@ int main(void)
 	test_strangers(socket, pid);
 	test_new_buffer();
 	test_state_sizes();
+	test_reset();
 	test_copy_fixed();
 	test_copy_flexible();
 	test_copy_unranked();

@@ -138,6 +138,8 @@ static int use_all(void)
 	    nnhal_buffer_copy_from(buffer, own.memory, NULL, 0, NULL) !=
 	    NNHAL_STATUS_DEVICE_UNAVAILABLE)
 		return 9;
+	if (nnhal_buffer_reset(buffer) != NNHAL_STATUS_DEVICE_UNAVAILABLE)
+		return 11;
 	if (allocate(&b2, &t) != NNHAL_STATUS_DEVICE_UNAVAILABLE || b2 || t)
 		return 10;
 	return 0;

@@ -18,19 +18,6 @@ static int copy_mapped(struct nnhal_memory *from, struct nnhal_memory *to)
 	return ndk_result(status);
 }
 
-/* What is copied to a buffer without success takes its content away. */
-static void take_content(struct nnhal_buffer *buffer)
-{
-	static uint8_t nothing[1];
-	static const uint32_t wrong_shape[NNHAL_MAX_RANK];
-	struct nnhal_memory *memory;
-
-	if (nnhal_memory_from_pointer(nothing, sizeof(nothing), NNHAL_MEMORY_READ, &memory, NULL))
-		return;
-	nnhal_buffer_copy_from(buffer, memory, wrong_shape, NNHAL_MAX_RANK, NULL);
-	nnhal_memory_unref(memory);
-}
-
 /* Between two buffers, by memory of the content's size. */
 static int copy_buffers(struct nnhal_buffer *from, struct nnhal_buffer *to,
 			const struct nnhal_buffer_state *state)
@@ -111,7 +98,7 @@ int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNe
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
 	result = copy(src, dst);
 	if (result && dst->buffer)
-		take_content(dst->buffer);
+		nnhal_buffer_reset(dst->buffer);
 	if (ndk_memory_is_shared(to)) {
 		ndk_memory_begin_write(to, NULL);
 		ndk_memory_end_write(to, NULL, result);

@@ -272,6 +272,16 @@ void buffer_reserve(struct nnhal_buffer *b, struct nnhal_memory *storage)
 	buffer_set(b, storage, NULL);
 }
 
+enum nnhal_status nnhal_buffer_reset(struct nnhal_buffer *buffer)
+{
+	if (!buffer)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (!device_is_own(buffer->device))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
+	buffer_reset(buffer);
+	return NNHAL_STATUS_NONE;
+}
+
 enum nnhal_status nnhal_buffer_get_state(struct nnhal_buffer *buffer,
 					 struct nnhal_buffer_state *state)
 {

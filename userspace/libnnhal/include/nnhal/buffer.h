@@ -139,6 +139,17 @@ enum nnhal_status nnhal_buffer_copy_from(struct nnhal_buffer *buffer, struct nnh
 					 struct nnhal_diag *diag);
 
 /**
+ * nnhal_buffer_reset() - take the content of a buffer away
+ * @buffer: buffer
+ *
+ * It is uninitialised then, as after a copy to it that fails; it keeps its memory. The HAL has no such
+ * call.
+ *
+ * Return: NONE; INVALID_ARGUMENT (NULL); DEVICE_UNAVAILABLE (in a child of fork()).
+ */
+enum nnhal_status nnhal_buffer_reset(struct nnhal_buffer *buffer);
+
+/**
  * struct nnhal_buffer_state - the present state of a buffer
  * @size: in: sizeof(struct nnhal_buffer_state)
  * @is_initialized: it has content
