@@ -18,7 +18,7 @@ $(filter-out %/nnhal_trace_test,$(NNHAL_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/
 # Lists of what the headers declare, for the tests that have to know all of it.
 API_LISTS := $(BUILD)/gen/$(NNHAL_TEST_DIR)/api_lists.h
 API_LISTED := $(sort $(wildcard $(NNHAL_DIR)/include/nnhal/*.h $(NNTFLITE_DIR)/include/nntflite/*.h))
-API_LIST_TESTS := $(patsubst %,$(BUILD)/tests/nnhal_%_test,fork_release growth)
+API_LIST_TESTS := $(patsubst %,$(BUILD)/tests/nnhal_%_test,fork_release growth null)
 
 $(API_LISTS): $(NNHAL_TEST_DIR)/list-api $(API_LISTED)
 	$(Q)mkdir -p $(@D)
@@ -124,4 +124,4 @@ HOST_TESTS += $(filter-out %_burst_calls_test %_faults_test,$(NNHAL_TESTS)) \
 # Those that need no hardware device gain nothing in a virtual machine.
 VM_TESTS += $(filter-out %_oom_test %_util_test %_resilient_test %_convert_test %_validate_test %_validate_signature_test \
 	%_validate_vectors_test %_validate_mutations_test %_request_test \
-	%_drm_errors_test %_trace_test %_origin_test %_unbind_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))
+	%_drm_errors_test %_trace_test %_null_test %_origin_test %_unbind_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))

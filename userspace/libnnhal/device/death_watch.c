@@ -142,7 +142,7 @@ enum nnhal_status nnhal_death_watch_create(struct nnhal_device *device,
 
 int nnhal_death_watch_fd(const struct nnhal_death_watch *watch)
 {
-	return watch->poll_fd;
+	return watch ? watch->poll_fd : -1;
 }
 
 enum nnhal_status nnhal_death_watch_dispatch(struct nnhal_death_watch *watch)

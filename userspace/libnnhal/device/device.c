@@ -409,7 +409,7 @@ void nnhal_device_unref(struct nnhal_device *device)
 
 const char *nnhal_device_name(const struct nnhal_device *device)
 {
-	return device->name;
+	return device ? device->name : NULL;
 }
 
 enum nnhal_status nnhal_device_get_capabilities(struct nnhal_device *device,

@@ -248,12 +248,12 @@ void nnhal_fmq_destroy(struct nnhal_fmq *q)
 
 int nnhal_fmq_fd(const struct nnhal_fmq *q)
 {
-	return q->fd;
+	return q ? q->fd : -1;
 }
 
 uint32_t nnhal_fmq_capacity(const struct nnhal_fmq *q)
 {
-	return q->capacity;
+	return q ? q->capacity : 0;
 }
 
 void nnhal_fmq_set_doorbell(struct nnhal_fmq *q, int fd)

@@ -490,22 +490,22 @@ enum nnhal_status nnhal_memory_copy(struct nnhal_memory *source, struct nnhal_me
 
 uint64_t nnhal_memory_size(const struct nnhal_memory *memory)
 {
-	return memory->size;
+	return memory ? memory->size : 0;
 }
 
 uint32_t nnhal_memory_kind(const struct nnhal_memory *memory)
 {
-	return memory->kind;
+	return memory ? memory->kind : 0;
 }
 
 uint32_t nnhal_memory_access(const struct nnhal_memory *memory)
 {
-	return memory->access;
+	return !memory ? 0 : memory->access;
 }
 
 int nnhal_memory_fd(const struct nnhal_memory *memory)
 {
-	return memory->fd;
+	return memory ? memory->fd : -1;
 }
 
 struct nnhal_memory *nnhal_memory_ref(struct nnhal_memory *memory)

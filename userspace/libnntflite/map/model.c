@@ -82,22 +82,22 @@ void nntflite_model_destroy(struct nntflite_model *model)
 
 const struct nnhal_model *nntflite_model_get_hal(const struct nntflite_model *model)
 {
-	return &model->map.builder.model;
+	return model ? &model->map.builder.model : NULL;
 }
 
 const struct nnhal_model *nntflite_model_get_initializer(const struct nntflite_model *model)
 {
-	return model->map.initializer ? &model->map.initializer->builder.model : NULL;
+	return model && model->map.initializer ? &model->map.initializer->builder.model : NULL;
 }
 
 uint32_t nntflite_model_num_inputs(const struct nntflite_model *model)
 {
-	return model->map.num_inputs;
+	return model ? model->map.num_inputs : 0;
 }
 
 uint32_t nntflite_model_num_outputs(const struct nntflite_model *model)
 {
-	return model->map.num_outputs;
+	return model ? model->map.num_outputs : 0;
 }
 
 const struct nntflite_io *nntflite_model_input(const struct nntflite_model *model,
@@ -114,7 +114,7 @@ const struct nntflite_io *nntflite_model_output(const struct nntflite_model *mod
 
 uint32_t nntflite_model_num_variables(const struct nntflite_model *model)
 {
-	return model->map.num_variables;
+	return model ? model->map.num_variables : 0;
 }
 
 const struct nntflite_variable *nntflite_model_variable(const struct nntflite_model *model,

@@ -250,7 +250,7 @@ void nntflite_session_destroy(struct nntflite_session *s)
 
 struct nnhal_prepared_model *nntflite_session_prepared(const struct nntflite_session *s)
 {
-	return s->prepared;
+	return s ? s->prepared : NULL;
 }
 
 void *nntflite_session_input(struct nntflite_session *s, uint32_t index)
@@ -426,7 +426,7 @@ enum nnhal_status nntflite_session_run(struct nntflite_session *s,
 enum nnhal_status nntflite_session_output(const struct nntflite_session *s, uint32_t index,
 					  struct nntflite_value *value)
 {
-	const struct session_output *o = index < s->num_outputs ? &s->outputs[index] : NULL;
+	const struct session_output *o = s && index < s->num_outputs ? &s->outputs[index] : NULL;
 	struct nntflite_value found = NNTFLITE_VALUE_INIT;
 
 	if (!o || !value ||

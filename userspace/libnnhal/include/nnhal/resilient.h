@@ -67,7 +67,7 @@ enum nnhal_status nnhal_death_watch_create(struct nnhal_device *device,
 					   struct nnhal_death_watch **watch,
 					   struct nnhal_diag *diag);
 
-/** nnhal_death_watch_fd() - becomes readable (POLLIN) with the loss; not to be read or closed */
+/** nnhal_death_watch_fd() - becomes readable (POLLIN) with the loss; not to be read or closed; -1 for NULL */
 int nnhal_death_watch_fd(const struct nnhal_death_watch *watch);
 
 /**
