@@ -55,13 +55,18 @@ int main(int argc, char **argv)
 	const struct nnhal_request request = { .hal_version = NNHAL_HAL_1_3, .num_inputs = 2,
 					       .inputs = in, .num_outputs = 1, .outputs = &out,
 					       .num_pools = 1, .pools = &pool };
+	struct nnhal_prepare_options how = NNHAL_PREPARE_OPTIONS_INIT;
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
 	struct nnhal_prepared_model *prepared;
 	struct nnhal_device *device;
 	int wrong = 0;
 	float *data;
 
+	/* Where these two calls say why they failed; all others have a parameter for it. */
+	how.diag = &diag;
+	options.diag = &diag;
 	check(nnhal_device_open(argc > 1 ? argv[1] : "drm", &device, &diag), "open the device");
-	check(nnhal_device_prepare_model_sync(device, &model, NULL, &prepared), "prepare");
+	check(nnhal_device_prepare_model_sync(device, &model, &how, &prepared), "prepare");
 	check(nnhal_memory_create(4096, &pool.memory, &diag), "create memory");
 	data = nnhal_memory_map(pool.memory, &diag);
 	check(data ? NNHAL_STATUS_NONE : NNHAL_STATUS_GENERAL_FAILURE, "map memory");
@@ -69,8 +74,8 @@ int main(int argc, char **argv)
 		data[i] = i + 1;
 		data[16 + i] = 10 * (i + 1);
 	}
-	check(nnhal_prepared_model_execute_synchronously(prepared, &request, NULL, NULL, NULL, NULL),
-	      "execute");
+	check(nnhal_prepared_model_execute_synchronously(prepared, &request, &options, NULL, NULL,
+							 NULL), "execute");
 	for (int i = 0; i < 4; i++) {
 		printf("%g + %g = %g\n", data[i], data[16 + i], data[32 + i]);
 		wrong += data[32 + i] != data[i] + data[16 + i];

@@ -4,7 +4,7 @@
  */
 #include "ndk.h"
 
-/* Those with another name here. */
+/* NeuralNetworks.h calls these two differently. */
 #define ANEURALNETWORKS_SUBGRAPH	ANEURALNETWORKS_MODEL
 #define ANEURALNETWORKS_OEM		ANEURALNETWORKS_OEM_SCALAR
 

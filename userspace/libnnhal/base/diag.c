@@ -27,9 +27,15 @@ void diag_set(struct nnhal_diag *diag, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* glibc has the constant strings since 2.32; musl has no others, and its strerror() returns them. */
 const char *errno_text(int err)
 {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
 	const char *text = strerrordesc_np(err);
-
+#elif defined(__GLIBC__)
+	const char *text = NULL;
+#else
+	const char *text = strerror(err);
+#endif
 	return text ? text : "unknown error";
 }

@@ -42,8 +42,9 @@ cold_path void burst_end_buffers(struct nnhal_burst *b, struct burst_request *r,
 				 enum nnhal_status status);
 
 /*
- * Make the next comparison fail. A caller may pass this version, too: then there is nothing to
- * compare, since all counts are 0, and the flag decides.
+ * Make the next comparison fail. The head that is stored here has a version that no request should have.
+ * If one has it all the same, the heads are equal, and all counts in them are 0: REQUEST_STALE then makes
+ * the comparison fail.
  */
 static inline void burst_forget_request(struct burst_request *r)
 {

@@ -16,8 +16,8 @@ struct async_job {
 	struct async_job *next;
 	struct transport_fence *fence;	/* NULL: the job is over already */
 	/*
-	 * Called from the waiter thread; @error as transport_ops.wait returns it. False: the job goes
-	 * on, and was added once more.
+	 * Called from the waiter thread; @error as transport_ops.wait returns it. False: the job was
+	 * submitted again, and the callee has added it again, too.
 	 */
 	bool (*complete)(struct async_job *job, int error);
 	/* In a completion queue (completion_queue.h); NULL: the waiter thread has it. */

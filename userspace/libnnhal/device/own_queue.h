@@ -31,7 +31,7 @@ struct own_queue {
 
 struct own_queues {
 	struct transport *transport;
-	/* Not 0: none is taken. Counts who wants them given up, and finds that there are none. */
+	/* Threads that are in own_queues_give_up(). While there is one, no execution takes a queue. */
 	atomic_uint closed;
 	struct own_queue queues[OWN_QUEUE_PRIORITIES];
 };

@@ -55,8 +55,8 @@ struct nnhal_cache_handle {
  *
  * If both numbers of files are 0 there is no cache, and the rest is ignored. The structure, what
  * it points to and the descriptors are not used after the call has returned; the library has
- * descriptors of its own. Nobody else should write to the files until the callback: then they
- * hold nothing of use.
+ * descriptors of its own. Nobody else should write to the files before the callback has been called: a
+ * cache that somebody wrote to meanwhile is refused later.
  */
 struct nnhal_cache {
 	size_t size;

@@ -92,7 +92,7 @@ typedef void (*nnhal_text_callback)(void *context, const char *text, size_t leng
 enum nnhal_status nnhal_graph_dump(const char *name, const struct nnhal_model *model,
 				   nnhal_text_callback write, void *context);
 
-/* Here, since the generator of the reference does not know attributes. */
+/* Compilers check @fmt; the description is that of the declaration below. */
 __attribute__((format(printf, 3, 4)))
 bool nnhal_check_failed(struct nnhal_diag *diag, const char *condition, const char *fmt, ...);
 
