@@ -3,8 +3,8 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers counters cut devices failures header memory model oom padding refusals run \
-	shapes shared states threads)
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers counters cut devices explain failures header memory model \
+	oom padding refusals run shapes shared states threads)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 
@@ -75,6 +75,14 @@ $(NDK_RESULTS_TEST): $(NDK_TEST_DIR)/change_results $(NDK_TESTS) $(NDK_AGAIN_TES
 		$< >$@
 	$(Q)chmod 755 $@
 
+# No result without a reason.
+NDK_REASONS_TEST := $(BUILD)/tests/ndk_reasons_test.sh
+
+$(NDK_REASONS_TEST): $(NDK_TEST_DIR)/check_reasons
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nexec %s\n' $< >$@
+	$(Q)chmod 755 $@
+
 # Tests that need no more than a program has that was written elsewhere.
 NDK_INSTALLED_TEST := $(BUILD)/tests/ndk_installed_test.sh
 
@@ -102,5 +110,5 @@ $(NDK_VECTORS_TEST): $(NDK_VECTORS_OBJS) $(NNVEC_LIB_OBJS) $(NDK_OBJS) $(BUILD)/
 	$(call link,$(filter-out FORCE,$^) $(NNHAL_LIBS))
 
 HOST_TESTS += $(NDK_TESTS) $(NDK_AGAIN_TEST) $(NDK_ABI_TEST) $(NDK_ABIDIFF_TEST) $(NDK_BY_NAME_TEST) \
-	$(NDK_RESULTS_TEST) $(NDK_INSTALLED_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
+	$(NDK_RESULTS_TEST) $(NDK_REASONS_TEST) $(NDK_INSTALLED_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
 VM_TESTS += $(NDK_BY_NAME_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Each parameter of each function, bad in turn: the call fails, and a pointer that it returns is NULL. The parameters are
- * those of the header, so that one of a new function without an entry here fails.
+ * Each parameter of each function, bad in turn: the call fails, a pointer that it returns is NULL, and NNHAL_DEBUG
+ * shows one line with the call, the result and a reason. The parameters are those of the header, so that one of a new
+ * function without an entry here fails.
  */
 #include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "ndk_parts.h"
+#include "ndk_shown.h"
 
 #define PARAMETER(function, parameter, returned) { #function, #parameter, returned, 0 },
 
@@ -51,6 +53,7 @@ static void judge(const char *function, const char *parameter, int result)
 
 	ok(result && (!returns || !out), "%s: %s is bad: result %d%s", function, parameter, result,
 	   returns && out ? ", and a pointer that is none" : "");
+	one_line(function, parameter);
 	out = &left_over;
 }
 
@@ -240,7 +243,8 @@ static void bad_operands(ANeuralNetworksModel *m, ANeuralNetworksModel *finished
 
 static void bad_operations(ANeuralNetworksModel *m, ANeuralNetworksModel *finished, const ANeuralNetworksDevice *device)
 {
-	const ANeuralNetworksDevice *const twice[2] = { device, device }, *const with_null[2] = { device, NULL };
+	const ANeuralNetworksDevice *const twice[2] = { device, device };
+	const ANeuralNetworksDevice *const with_null[2] = { device, NULL };
 	bool supported[1];
 
 	BAD(Model_addOperation, model, NULL, ANEURALNETWORKS_ADD, 3, add_inputs, 1, add_output);
@@ -279,7 +283,8 @@ static void bad_operations(ANeuralNetworksModel *m, ANeuralNetworksModel *finish
 static void bad_compilations(ANeuralNetworksModel *m, ANeuralNetworksModel *finished,
 			     const ANeuralNetworksDevice *device)
 {
-	const ANeuralNetworksDevice *const twice[2] = { device, device }, *const with_null[2] = { device, NULL };
+	const ANeuralNetworksDevice *const twice[2] = { device, device };
+	const ANeuralNetworksDevice *const with_null[2] = { device, NULL };
 	ANeuralNetworksCompilation *c = NULL, *done = compiled(finished, true);
 
 	BAD(Compilation_create, model, NULL, (void *)&out);
@@ -396,7 +401,7 @@ static void bad_settings(ANeuralNetworksExecution *e, ANeuralNetworksExecution *
 static void bad_starts(ANeuralNetworksExecution *e, ANeuralNetworksExecution *ended,
 		       ANeuralNetworksExecution *anywhere, ANeuralNetworksCompilation *c)
 {
-	ANeuralNetworksEvent *const none[1] = { NULL };
+	const ANeuralNetworksEvent *const none[1] = { NULL };
 	ANeuralNetworksBurst *burst = NULL, *other = NULL;
 
 	ANeuralNetworksBurst_create(c, &burst);
@@ -416,7 +421,7 @@ static void bad_starts(ANeuralNetworksExecution *e, ANeuralNetworksExecution *en
 	BAD(Execution_startComputeWithDependencies, execution, NULL, NULL, 0, 0, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, execution, e, NULL, 0, 0, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, execution, ended, NULL, 0, 0, (void *)&out);
-	BAD(Execution_startComputeWithDependencies, dependencies, e, (void *)none, 1, 0, (void *)&out);
+	BAD(Execution_startComputeWithDependencies, dependencies, e, none, 1, 0, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, num_dependencies, e, NULL, 1, 0, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, duration, anywhere, NULL, 0, 1, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, event, e, NULL, 0, 0, NULL);
@@ -473,7 +478,8 @@ static ANeuralNetworksExecution *execution(ANeuralNetworksCompilation *c, float 
 static void test_executions(ANeuralNetworksModel *finished)
 {
 	ANeuralNetworksCompilation *c = compiled(finished, true), *any = compiled(finished, false);
-	ANeuralNetworksExecution *e = execution(c, NULL), *anywhere = execution(any, NULL), *ended, *next;
+	ANeuralNetworksExecution *anywhere = execution(any, NULL), *e = execution(c, NULL);
+	ANeuralNetworksExecution *ended, *next;
 	ANeuralNetworksCompilation *unfinished = NULL;
 	float sum[4];
 
@@ -501,6 +507,7 @@ int main(void)
 	ANeuralNetworksModel *m = add_operands(), *finished = finished_model();
 	ANeuralNetworksDevice *device = reference_device();
 
+	begin_to_show();
 	bad_devices(device);
 	bad_memory();
 	bad_operands(m, finished);

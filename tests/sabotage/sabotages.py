@@ -192,6 +192,8 @@ PARTS = {
     "log": host("nnhal_debug_test"),
     "losses": host("nnhal_resilient_test"),
     "padding": host("ndk_padding_test"),
+    "refusals": host("ndk_refusals_test"),
+    "reasons": host("ndk_reasons_test.sh"),
     "threads": {
         "command": "make -s SAN=thread BUILD=$PWD/build/tsan "
                    "TSAN_TESTS=$PWD/build/tsan/tests/nnhal_burst_test run-tsan-tests",
@@ -469,6 +471,19 @@ SABOTAGES = [
              (replace("userspace/libneuralnetworks/execute/execution_life.c",
                       r"^\t\texecution->said\.padded = enable;$", "\t\t(void)enable;"),),
              "not ok .* padding, a byte more"),
+    # What calls of the NNAPI that fail leave and say.
+    Sabotage("pointer-left", "refusals", "a function that fails leaves the pointer that it returns as it was",
+             (replace("userspace/libneuralnetworks/execute/execution_life.c",
+                      r"^\t\*execution = NULL;\n", ""),),
+             "not ok .*Execution_create: compilation is bad: result 3, and a pointer that is none"),
+    Sabotage("reason-untold", "refusals", "a function of the NNAPI fails without a line",
+             (replace("userspace/libneuralnetworks/memory/memory_desc.c",
+                      r"TELL\((add_role\(desc, compilation, index, true, frequency\))\)", r"\1"),),
+             "not ok .*addOutputRole: index: 0 lines"),
+    Sabotage("reason-missing", "reasons", "a result has no reason",
+             (replace("userspace/libneuralnetworks/execute/execution_start.c",
+                      r"ndk_why\((ANEURALNETWORKS_OUT_OF_MEMORY), \"no memory\"\)", r"\1"),),
+             "execution_start.c:[0-9]+: OUT_OF_MEMORY"),
     # Bound requests.
     Sabotage("bound-unchanged", "bound-requests", "a burst does not notice that an argument was set",
              (replace("userspace/libnnhal/execution/bound_request.c",

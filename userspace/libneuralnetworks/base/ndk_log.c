@@ -13,20 +13,31 @@
 
 #define LINE_SIZE	512
 
-void ndk_log(uint32_t tag, const char *fmt, ...)
+static uint32_t tags_wanted(void)
 {
 	const char *setting = secure_getenv("NNHAL_DEBUG");
+	uint32_t tags = 0;
+
+	/* libnnhal tells of words that it does not know. */
+	if (setting)
+		nnhal_log_parse(setting, &tags, NULL);
+	return tags;
+}
+
+bool ndk_log_is_on(void)
+{
+	return tags_wanted();
+}
+
+void ndk_log(uint32_t tag, const char *fmt, ...)
+{
+	uint32_t tags = tags_wanted();
 	int saved = errno, length;
 	char line[LINE_SIZE];
-	uint32_t tags = 0;
 	ssize_t written;
 	va_list ap;
 
-	if (!setting)
-		return;
-	/* libnnhal tells of words that it does not know. */
-	nnhal_log_parse(setting, &tags, NULL);
-	if (!(tags & tag))
+	if (tag == NNHAL_LOG_ERROR ? !tags : !(tags & tag))
 		return;
 	length = snprintf(line, sizeof(line), "nnapi: %s: ", nnhal_log_tag_name(tag));
 	va_start(ap, fmt);

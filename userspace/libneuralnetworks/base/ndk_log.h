@@ -11,9 +11,12 @@
 
 /*
  * A line to standard error if NNHAL_DEBUG in the environment has one of the tags, NNHAL_LOG_* of
- * nnhal/debug.h. It looks at the environment each time: not for what happens often.
+ * nnhal/debug.h; NNHAL_LOG_ERROR: if it has any. It looks at the environment each time: not for what happens often.
  */
 void ndk_log(uint32_t tag, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* Does NNHAL_DEBUG have a tag? */
+bool ndk_log_is_on(void) __attribute__((cold));
 
 /* Name of a result code. */
 const char *ndk_result_name(int result);

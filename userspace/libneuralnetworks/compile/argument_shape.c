@@ -3,7 +3,9 @@
  * Shapes of arguments.
  */
 #include <nnhal/util.h>
+#include <stdio.h>
 
+#include "base/ndk_why.h"
 #include "compile/argument_shape.h"
 #include "model/ndk_model.h"
 
@@ -49,41 +51,66 @@ void ndk_shape_of_operand(const struct nnhal_operand *operand, const struct nnha
 }
 
 /* Programs give another quantization as well; it only has to be one that the type can have. */
-static bool is_type(const ANeuralNetworksModel *model, const struct nnhal_operand *operand,
-		    const ANeuralNetworksOperandType *type)
+static int check_quantization(const ANeuralNetworksModel *model, const struct nnhal_operand *operand,
+			      const ANeuralNetworksOperandType *type)
 {
 	struct nnhal_operand given = *operand;
 
 	if (type->scale == operand->scale && type->zeroPoint == operand->zero_point)
-		return true;
+		return ANEURALNETWORKS_NO_ERROR;
 	given.scale = type->scale;
 	given.zero_point = type->zeroPoint;
-	return ndk_check_operand(model, &given) == ANEURALNETWORKS_NO_ERROR;
+	return ndk_check_operand(model, &given, (uint32_t)(operand - model->flat.hal.main.operands));
 }
 
-static bool type_agrees(const struct nnhal_operand *operand,
-			const ANeuralNetworksOperandType *type)
+static int check_dimensions(const struct ndk_shape *of_model, const char *what, uint32_t index,
+			    const ANeuralNetworksOperandType *type)
 {
-	uint32_t i;
+	const struct nnhal_operand *operand = of_model->operand;
+	uint32_t i, rank = operand->num_dimensions;
 
-	if ((uint32_t)type->type != operand->type || !type->dimensionCount != !type->dimensions || type->dimensionCount > NNHAL_MAX_RANK)
-		return false;
-	if (nnhal_operand_type_is_scalar(operand->type))
-		return !type->dimensionCount;
-	if (operand->num_dimensions && type->dimensionCount != operand->num_dimensions)
-		return false;
-	for (i = 0; i < operand->num_dimensions; i++)
+	if (!type->dimensionCount != !type->dimensions || type->dimensionCount > NNHAL_MAX_RANK ||
+	    (nnhal_operand_type_is_scalar(operand->type) && type->dimensionCount))
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u: a type of %u dimensions and %s list of them", what,
+			       index, type->dimensionCount, type->dimensions ? "a" : "no");
+	if (rank && type->dimensionCount != rank)
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u: a type of rank %u, the model says %u", what, index,
+			       type->dimensionCount, rank);
+	for (i = 0; i < rank; i++)
 		if (operand->dimensions[i] && type->dimensions[i] != operand->dimensions[i])
-			return false;
-	return true;
+			return ndk_why(ANEURALNETWORKS_BAD_DATA,
+				       "%s %u: dimension %u of the type is %u, the model says %u", what, index, i,
+				       type->dimensions[i], operand->dimensions[i]);
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
-bool ndk_shape_refine(const ANeuralNetworksModel *model, const struct ndk_shape *of_model,
-		      const ANeuralNetworksOperandType *type, struct ndk_shape *shape)
+int ndk_shape_refine(const ANeuralNetworksModel *model, const struct ndk_shape *of_model, bool output, uint32_t index,
+		     const ANeuralNetworksOperandType *type, struct ndk_shape *shape)
 {
-	if (!type_agrees(of_model->operand, type) || !is_type(model, of_model->operand, type))
-		return false;
+	const char *what = output ? "output" : "input";
+	int result;
+
+	if ((uint32_t)type->type != of_model->operand->type)
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u: type %s, the model says %s", what, index,
+			       nnhal_operand_type_name((uint32_t)type->type),
+			       nnhal_operand_type_name(of_model->operand->type));
+	result = check_dimensions(of_model, what, index, type);
+	if (!result)
+		result = check_quantization(model, of_model->operand, type);
+	if (result)
+		return result;
 	*shape = *of_model;
 	set_dimensions(shape, type->dimensions, type->dimensionCount);
-	return true;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+const char *ndk_shape_text(const struct ndk_shape *shape, char *text, size_t size)
+{
+	if (shape->is_open)
+		snprintf(text, size, "and its shape is not known");
+	else if (shape->has_size)
+		snprintf(text, size, "its shape takes %llu", (unsigned long long)shape->size);
+	else
+		snprintf(text, size, "a length is at most 32 bits");
+	return text;
 }

@@ -34,11 +34,11 @@ void ndk_shape_of_operand(const struct nnhal_operand *operand, const struct nnha
 			  struct ndk_shape *shape);
 
 /*
- * The shape by a type, which may say more than the model; false: it says less or something else, or is none. Scale and
- * zero point need not be those of the operand, which count.
+ * The shape by a type, which may say more than the model; BAD_DATA: it says less or something else, or is none. Scale
+ * and zero point need not be those of the operand, which count. @output, @index: which argument it is.
  */
-bool ndk_shape_refine(const ANeuralNetworksModel *model, const struct ndk_shape *of_model,
-		      const ANeuralNetworksOperandType *type, struct ndk_shape *shape);
+int ndk_shape_refine(const ANeuralNetworksModel *model, const struct ndk_shape *of_model, bool output, uint32_t index,
+		     const ANeuralNetworksOperandType *type, struct ndk_shape *shape);
 
 /*
  * Is this the length of an argument of this shape? An output of open shape may have any. @padded: bytes that
@@ -52,6 +52,9 @@ static inline bool ndk_shape_has_length(const struct ndk_shape *shape, bool outp
 	return shape->is_open || !shape->has_size || shape->size == length ||
 	       (padded && shape->size < length);
 }
+
+/* What would be the length of an argument of this shape, for people: a text of @size bytes. Returns it. */
+const char *ndk_shape_text(const struct ndk_shape *shape, char *text, size_t size);
 
 /* The bytes of an argument among @length: those of its shape, without what follows them. */
 static inline uint32_t ndk_shape_used(const struct ndk_shape *shape, size_t length)

@@ -4,6 +4,8 @@
  */
 #include <stdlib.h>
 
+#include "base/ndk_log.h"
+#include "base/ndk_why.h"
 #include "compile/ndk_compilation.h"
 
 /* What a device of the compilation says about a type of an extension; NULL: it is another type, or none knows. */
@@ -40,7 +42,7 @@ static int make_shapes(ANeuralNetworksCompilation *c)
 
 	to = calloc((size_t)main->num_inputs + main->num_outputs, sizeof(*to));
 	if (!to)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	c->shapes = to;
 	for (i = 0; i < main->num_inputs; i++)
 		make_shape(c, main->input_indexes[i], to++);
@@ -54,10 +56,11 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
 	int result;
 
 	if (!compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation);
 	if (compilation->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the compilation is finished");
 	compilation->finished = true;
+	compilation->explains = ndk_log_is_on();
 	result = ndk_find_devices(compilation);
 	/*
 	 * A model that no device takes, perhaps for a value of an operand, is refused when it is executed: the
@@ -68,7 +71,7 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
 	if (!result)
 		result = make_shapes(compilation);
 	compilation->valid = !result;
-	return result;
+	return TELL(result);
 }
 
 const struct nnhal_operand *ndk_argument_operand(const ANeuralNetworksCompilation *compilation,
@@ -96,11 +99,12 @@ static int get_preferred(const ANeuralNetworksCompilation *compilation, bool out
 			 uint32_t index, uint32_t *number)
 {
 	if (!compilation || !number)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return WHY_NULL(compilation, number);
 	if (!compilation->valid)
-		return ANEURALNETWORKS_BAD_STATE;
+		return ndk_why(ANEURALNETWORKS_BAD_STATE, "the compilation is not finished, or its finish failed");
 	if (!ndk_argument_operand(compilation, output, index))
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u: the model has none of this number",
+			       output ? "output" : "input", index);
 	*number = 1;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -108,23 +112,23 @@ static int get_preferred(const ANeuralNetworksCompilation *compilation, bool out
 int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForInput(
 	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *alignment)
 {
-	return get_preferred(compilation, false, index, alignment);
+	return TELL(get_preferred(compilation, false, index, alignment));
 }
 
 int ANeuralNetworksCompilation_getPreferredMemoryPaddingForInput(
 	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *padding)
 {
-	return get_preferred(compilation, false, index, padding);
+	return TELL(get_preferred(compilation, false, index, padding));
 }
 
 int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForOutput(
 	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *alignment)
 {
-	return get_preferred(compilation, true, index, alignment);
+	return TELL(get_preferred(compilation, true, index, alignment));
 }
 
 int ANeuralNetworksCompilation_getPreferredMemoryPaddingForOutput(
 	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *padding)
 {
-	return get_preferred(compilation, true, index, padding);
+	return TELL(get_preferred(compilation, true, index, padding));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "compile/ndk_compilation.h"
 
 static int make(ANeuralNetworksModel *model, const struct ANeuralNetworksDevice *const *devices,
@@ -13,12 +14,12 @@ static int make(ANeuralNetworksModel *model, const struct ANeuralNetworksDevice 
 	ANeuralNetworksCompilation *c = calloc(1, sizeof(*c));
 
 	if (!c)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	if (count) {
 		c->devices = malloc(count * sizeof(*c->devices));
 		if (!c->devices) {
 			free(c);
-			return ANEURALNETWORKS_OUT_OF_MEMORY;
+			return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 		}
 		memcpy(c->devices, devices, count * sizeof(*c->devices));
 	}
@@ -37,13 +38,13 @@ int ANeuralNetworksCompilation_create(ANeuralNetworksModel *model,
 				      ANeuralNetworksCompilation **compilation)
 {
 	if (!compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation);
 	*compilation = NULL;
 	if (!model)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(model);
 	if (!model->valid)
-		return ANEURALNETWORKS_BAD_STATE;
-	return make(model, NULL, 0, compilation);
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the model is not finished, or its finish failed");
+	return TELL(make(model, NULL, 0, compilation));
 }
 
 int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel *model,
@@ -54,16 +55,16 @@ int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel *model,
 	int result;
 
 	if (!compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation);
 	*compilation = NULL;
 	if (!model || !devices)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(model, devices);
 	result = ndk_check_devices(devices, numDevices);
 	if (result == ANEURALNETWORKS_UNEXPECTED_NULL)
-		return result;
+		return TELL(result);
 	if (!model->valid)
-		return ANEURALNETWORKS_BAD_STATE;
-	return result ? result : make(model, devices, numDevices, compilation);
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the model is not finished, or its finish failed");
+	return TELL(result ? result : make(model, devices, numDevices, compilation));
 }
 
 ANeuralNetworksCompilation *ndk_compilation_ref(ANeuralNetworksCompilation *compilation)
@@ -98,12 +99,13 @@ int ANeuralNetworksCompilation_setPreference(ANeuralNetworksCompilation *compila
 					     int32_t preference)
 {
 	if (!compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation);
 	if (compilation->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the compilation is finished");
 	if (preference < ANEURALNETWORKS_PREFER_LOW_POWER ||
 	    preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED)
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "preference %d, expected %d to %d", preference,
+			      ANEURALNETWORKS_PREFER_LOW_POWER, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED);
 	compilation->preference = preference;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -111,9 +113,9 @@ int ANeuralNetworksCompilation_setPreference(ANeuralNetworksCompilation *compila
 int ANeuralNetworksCompilation_setPriority(ANeuralNetworksCompilation *compilation, int priority)
 {
 	if (!compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation);
 	if (compilation->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the compilation is finished");
 	switch (priority) {
 	case ANEURALNETWORKS_PRIORITY_LOW:
 		compilation->priority = NNHAL_PRIORITY_LOW;
@@ -125,7 +127,9 @@ int ANeuralNetworksCompilation_setPriority(ANeuralNetworksCompilation *compilati
 		compilation->priority = NNHAL_PRIORITY_HIGH;
 		break;
 	default:
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "priority %d, expected %d, %d or %d", priority,
+			      ANEURALNETWORKS_PRIORITY_LOW,
+			      ANEURALNETWORKS_PRIORITY_MEDIUM, ANEURALNETWORKS_PRIORITY_HIGH);
 	}
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -134,11 +138,11 @@ int ANeuralNetworksCompilation_setTimeout(ANeuralNetworksCompilation *compilatio
 					  uint64_t duration)
 {
 	if (!compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation);
 	if (compilation->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the compilation is finished");
 	if (!ndk_has_one_device(compilation))
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "a timeout takes exactly one device in createForDevices()");
 	compilation->timeout_ns = duration;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -149,12 +153,12 @@ int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation *compilatio
 	char *copy;
 
 	if (!compilation || !cacheDir || !token)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation, cacheDir, token);
 	if (compilation->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the compilation is finished");
 	copy = strdup(cacheDir);
 	if (!copy)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	free(compilation->cache_dir);
 	compilation->cache_dir = copy;
 	memcpy(compilation->token, token, sizeof(compilation->token));

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/ndk_log.h"
+#include "base/ndk_why.h"
 #include "compile/ndk_compilation.h"
 
 void ndk_prepare_options(const ANeuralNetworksCompilation *compilation, uint64_t deadline_ns,
@@ -22,6 +23,14 @@ void ndk_prepare_options(const ANeuralNetworksCompilation *compilation, uint64_t
 	options->deadline_ns = deadline_ns;
 }
 
+static const char *name_of(const ANeuralNetworksDevice *device)
+{
+	const char *name = "";
+
+	ANeuralNetworksDevice_getName(device, &name);
+	return name;
+}
+
 /* Prepare the whole model by a device. */
 static int prepare_whole(ANeuralNetworksCompilation *c, const ANeuralNetworksDevice *device,
 			 uint64_t deadline_ns)
@@ -29,6 +38,7 @@ static int prepare_whole(ANeuralNetworksCompilation *c, const ANeuralNetworksDev
 	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
 	const struct nnhal_model *model = &c->model->flat.hal;
 	struct nnhal_device *open;
+	struct nnhal_diag diag = { "" };
 	enum nnhal_status status;
 	int result;
 
@@ -36,6 +46,7 @@ static int prepare_whole(ANeuralNetworksCompilation *c, const ANeuralNetworksDev
 	if (!open)
 		return result;
 	ndk_prepare_options(c, deadline_ns, &options);
+	options.diag = &diag;
 	if (c->cache_dir)
 		status = ndk_prepare_cached(c, &(struct ndk_cached){ device, open, model, c->token },
 					    &options, &c->prepared);
@@ -46,15 +57,7 @@ static int prepare_whole(ANeuralNetworksCompilation *c, const ANeuralNetworksDev
 	else
 		c->device = open;
 	c->on_reference = !status && ndk_device_is_reference(device);
-	return ndk_result(status);
-}
-
-static const char *name_of(const ANeuralNetworksDevice *device)
-{
-	const char *name = "";
-
-	ANeuralNetworksDevice_getName(device, &name);
-	return name;
+	return ndk_why_status(status, ndk_renumber(c->model, &diag), name_of(device));
 }
 
 /* nnapi-reference comes last, whatever the caller's order is. */
@@ -76,6 +79,21 @@ static void sort_devices(ANeuralNetworksCompilation *c)
 static bool is_gone(int result)
 {
 	return result == ANEURALNETWORKS_UNAVAILABLE_DEVICE || result == ANEURALNETWORKS_DEAD_OBJECT;
+}
+
+static int why_missing(const ANeuralNetworksCompilation *c, const uint32_t *owners, bool all_answer)
+{
+	const struct nnhal_subgraph *main = &c->model->flat.hal.main;
+	uint32_t i = 0;
+
+	while (i + 1 < main->num_operations && owners[i] != NDK_NONE)
+		i++;
+	if (!all_answer)
+		return ndk_why(ANEURALNETWORKS_OP_FAILED,
+			       "a device gives no answer, others do not support operation %u, %s",
+			       c->model->order[i], nnhal_operation_type_name(main->operations[i].type));
+	return ndk_why(ANEURALNETWORKS_BAD_DATA, "no device supports operation %u, %s", c->model->order[i],
+		       nnhal_operation_type_name(main->operations[i].type));
 }
 
 /*
@@ -104,7 +122,7 @@ static int find_owners(const ANeuralNetworksCompilation *c, uint32_t *owners, bo
 			}
 	}
 	if (missing)
-		return all_answer ? ANEURALNETWORKS_BAD_DATA : ANEURALNETWORKS_OP_FAILED;
+		return why_missing(c, owners, all_answer);
 	*same = true;
 	for (i = 0; i < n; i++)
 		*same &= owners[i] == owners[0];
@@ -116,10 +134,12 @@ static int prepare_parts(ANeuralNetworksCompilation *c, uint64_t deadline)
 	uint32_t n = c->model->flat.hal.main.num_operations;
 	uint32_t *owners = calloc(n, sizeof(*owners));
 	bool *answer = calloc(n, sizeof(*answer)), same;
-	int result = ANEURALNETWORKS_OUT_OF_MEMORY;
+	int result;
 
 	if (owners && answer)
 		result = find_owners(c, owners, answer, &same);
+	else
+		result = ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	if (!result)
 		result = same ? prepare_whole(c, c->devices[owners[0]], deadline) :
 				ndk_plan_make(c, owners, deadline, &c->plan);
@@ -147,8 +167,8 @@ static int find(ANeuralNetworksCompilation *c)
 		result = prepare_whole(c, c->devices[i], deadline);
 		if (!result)
 			return result;
-		ndk_log(NNHAL_LOG_COMPILATION, "%s does not take the whole model: %s",
-			name_of(c->devices[i]), ndk_result_name(result));
+		ndk_log(NNHAL_LOG_COMPILATION, "%s does not take the whole model: %s: %s",
+			name_of(c->devices[i]), ndk_result_name(result), ndk_reason(result));
 		if (result == ANEURALNETWORKS_BAD_DATA)
 			continue;
 		/* The caller hears what is wrong with a device that it chose. */
@@ -159,12 +179,14 @@ static int find(ANeuralNetworksCompilation *c)
 	if (c->num_devices > 1)
 		result = prepare_parts(c, deadline);
 	if (result && last && c->num_devices > 1) {
-		ndk_log(NNHAL_LOG_COMPILATION, "the model cannot be cut: %s",
-			ndk_result_name(result));
+		ndk_log(NNHAL_LOG_COMPILATION, "the model cannot be cut: %s: %s",
+			ndk_result_name(result), ndk_reason(result));
 		result = prepare_whole(c, last, deadline);
 	}
 	/* That a device is gone is the reason rather than that the others do not take the model. */
-	return result && failure && (c->chosen || !last) ? failure : result;
+	if (result && failure && (c->chosen || !last))
+		return ndk_why(failure, "a device is gone, and the others do not take the model");
+	return result;
 }
 
 /* Does nnapi-reference run any of it, while there are other devices? */
@@ -191,8 +213,9 @@ static void tell(const ANeuralNetworksCompilation *c, int result)
 			c->on_reference ? "nnapi-reference" : nnhal_device_name(c->device),
 			falls_back(c) ? ", as no other device takes it" : "");
 	else
-		ndk_log(NNHAL_LOG_COMPILATION, "no device runs the model: %s",
-			ndk_result_name(result));
+		/* finish() does not fail if the caller chose no devices: this line says it. */
+		ndk_log(c->chosen ? NNHAL_LOG_COMPILATION : NNHAL_LOG_ERROR, "no device runs the model: %s: %s",
+			ndk_result_name(result), ndk_reason(result));
 }
 
 int ndk_find_devices(ANeuralNetworksCompilation *compilation)
@@ -208,6 +231,8 @@ int ndk_find_devices(ANeuralNetworksCompilation *compilation)
 	}
 	sort_devices(compilation);
 	result = find(compilation);
+	if (result)
+		strcpy(compilation->why.message, ndk_reason(result));
 	compilation->counter = compilation->plan ? &counters->in_steps :
 			       !compilation->prepared ? &counters->nowhere :
 			       compilation->on_reference ? &counters->on_reference :

@@ -38,6 +38,8 @@ struct ndk_spare {
  * @device: the device that prepared the whole, open
  * @prepared: the whole; NULL with @plan NULL: no device takes the model, which executions tell
  * @plan: the model in steps, or NULL
+ * @why: why no device takes the model, for people
+ * @explains: somebody reads why executions fail, so libnnhal is asked
  * @on_reference: nnapi-reference prepared the whole
  * @counter: counts the executions
  * @again_lock: for the fields below
@@ -62,6 +64,8 @@ struct ANeuralNetworksCompilation {
 	struct nnhal_device *device;
 	struct nnhal_prepared_model *prepared;
 	struct ndk_plan *plan;
+	struct nnhal_diag why;
+	bool explains;
 	bool on_reference;
 	atomic_uint_fast64_t *counter;
 	pthread_mutex_t again_lock;

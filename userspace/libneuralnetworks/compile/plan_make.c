@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "compile/ndk_compilation.h"
 #include "compile/ndk_plan.h"
 
@@ -115,18 +116,21 @@ static int prepare_step(const ANeuralNetworksCompilation *c, const struct ndk_la
 {
 	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
 	struct ndk_step_model model;
+	struct nnhal_diag diag = { "" };
 	enum nnhal_status status;
 	int result;
 
 	result = ndk_step_model_init(&model, l, number);
 	/* Devices take no model without inputs, and the step is no less for that. */
 	if (result)
-		return result == ANEURALNETWORKS_BAD_DATA ? ANEURALNETWORKS_OP_FAILED : result;
+		return result == ANEURALNETWORKS_BAD_DATA ?
+		       ndk_why(ANEURALNETWORKS_OP_FAILED, "step %u would have no input or no output", number) : result;
 	step->num_inputs = model.hal.main.num_inputs;
 	step->num_outputs = model.hal.main.num_outputs;
 	step->values = model.values;
 	model.values = NULL;
 	ndk_prepare_options(c, deadline_ns, &options);
+	options.diag = &diag;
 	if (c->cache_dir) {
 		uint8_t token[sizeof(c->token)];
 
@@ -141,8 +145,9 @@ static int prepare_step(const ANeuralNetworksCompilation *c, const struct ndk_la
 	}
 	ndk_step_model_fini(&model);
 	/* The device had said that it takes these operations. */
-	return status == NNHAL_STATUS_INVALID_ARGUMENT ? ANEURALNETWORKS_OP_FAILED :
-							 ndk_result(status);
+	if (status == NNHAL_STATUS_INVALID_ARGUMENT)
+		return ndk_why(ANEURALNETWORKS_OP_FAILED, "step %u: %s", number, diag.message);
+	return ndk_why_status(status, &diag, "a step");
 }
 
 /* The device of a step; steps of one device share what is open, so that they can share its memory. */
@@ -272,7 +277,8 @@ static int place_values(struct ndk_plan *p, const struct nnhal_model *model)
 			continue;
 		value->length = size_of(model, operand, p->steps[value->roles[0].step].open);
 		if (!value->length)
-			return ANEURALNETWORKS_OP_FAILED;
+			return ndk_why(ANEURALNETWORKS_OP_FAILED, "operand %u between steps has no known size",
+				       value->operand);
 		if (i >= p->num_arguments && is_on_one_device(p, value) &&
 		    !ndk_plan_allocate(p, value, operand, &buffer, &token)) {
 			nnhal_buffer_unref(buffer);
@@ -283,7 +289,7 @@ static int place_values(struct ndk_plan *p, const struct nnhal_model *model)
 		value->offset = (uint32_t)end;
 		end += ((uint64_t)value->length + VALUE_ALIGNMENT - 1) & ~(uint64_t)(VALUE_ALIGNMENT - 1);
 		if (end > UINT32_MAX)
-			return ANEURALNETWORKS_OP_FAILED;
+			return ndk_why(ANEURALNETWORKS_OP_FAILED, "values between steps of more than 32 bits");
 	}
 	p->pool_size = (uint32_t)end;
 	return ANEURALNETWORKS_NO_ERROR;
@@ -313,16 +319,18 @@ static int cut(struct ndk_layout *l, const ANeuralNetworksCompilation *c, const 
 	uint32_t *compact = calloc(n, sizeof(*compact));
 
 	if (!compact)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	count = renumber_owners(owners, n, c->num_devices, compact);
 	l->num_steps = count ? ndk_cut(&l->model->main, compact, count, l->step_of) : 0;
 	free(compact);
 	if (!l->num_steps)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	if (l->num_steps > NDK_MAX_STEPS)
-		return ANEURALNETWORKS_OP_FAILED;
+		return ndk_why(ANEURALNETWORKS_OP_FAILED, "the model takes more than %u steps", NDK_MAX_STEPS);
 	sort_operations(l);
-	return number_values(l) ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OP_FAILED;
+	if (!number_values(l))
+		return ndk_why(ANEURALNETWORKS_OP_FAILED, "a value between steps has an open shape");
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 int ndk_plan_make(const ANeuralNetworksCompilation *compilation, const uint32_t *owners,
@@ -332,19 +340,21 @@ int ndk_plan_make(const ANeuralNetworksCompilation *compilation, const uint32_t 
 	struct ndk_plan *p = calloc(1, sizeof(*p));
 	struct ndk_layout l;
 	uint32_t i;
-	int result = ANEURALNETWORKS_OUT_OF_MEMORY;
+	int result;
 
 	if (layout_init(&l, &c->model->flat.hal) && p)
 		result = cut(&l, c, owners);
+	else
+		result = ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	if (!result && !plan_init(p, &l))
-		result = ANEURALNETWORKS_OUT_OF_MEMORY;
+		result = ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	for (i = 0; !result && i < p->num_steps; i++) {
 		result = open_step(p, i, c->devices[owners[l.operations[l.first[i]]]]);
 		if (!result)
 			result = prepare_step(c, &l, i, deadline_ns, &p->steps[i]);
 	}
 	if (!result && !set_roles(p))
-		result = ANEURALNETWORKS_OUT_OF_MEMORY;
+		result = ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	if (!result)
 		result = place_values(p, l.model);
 	layout_fini(&l);

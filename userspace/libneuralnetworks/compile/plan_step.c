@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "compile/ndk_plan.h"
 
 struct maker {
@@ -196,7 +197,7 @@ int ndk_step_model_init(struct ndk_step_model *model, const struct ndk_layout *l
 	}
 	if (!allocate(model, layout->first[step + 1] - layout->first[step], references, bytes)) {
 		ndk_step_model_fini(model);
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	}
 	k.inputs = model->indexes + references;
 	k.outputs = k.inputs + references;
@@ -209,7 +210,7 @@ int ndk_step_model_init(struct ndk_step_model *model, const struct ndk_layout *l
 	if (model->hal.main.num_inputs && model->hal.main.num_outputs)
 		return ANEURALNETWORKS_NO_ERROR;
 	ndk_step_model_fini(model);
-	return ANEURALNETWORKS_BAD_DATA;
+	return ndk_why(ANEURALNETWORKS_BAD_DATA, "step %u has no input or no output", step);
 }
 
 void ndk_step_model_fini(struct ndk_step_model *model)

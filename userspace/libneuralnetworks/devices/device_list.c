@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "ndk.h"
 
 #define MAX_DEVICES	64
@@ -42,12 +43,13 @@ static int open_locked(struct ANeuralNetworksDevice *device)
 	enum nnhal_device_type type;
 	const char *version;
 	enum nnhal_status status;
+	struct nnhal_diag diag;
 
 	if (device->open && !is_lost(device->open))
 		return ANEURALNETWORKS_NO_ERROR;
-	status = nnhal_device_open(device->spec, &open, NULL);
+	status = nnhal_device_open(device->spec, &open, &diag);
 	if (status)
-		return ndk_result(status);
+		return ndk_why_status(status, &diag, device->name);
 	/* The program may still use the first version's text, so it is not replaced. */
 	if (!device->version) {
 		status = nnhal_device_get_version_string(open, &version);
@@ -55,7 +57,8 @@ static int open_locked(struct ANeuralNetworksDevice *device)
 			status = nnhal_device_get_type(open, &type);
 		if (status || !(device->version = strdup(version))) {
 			nnhal_device_unref(open);
-			return status ? ndk_result(status) : ANEURALNETWORKS_OUT_OF_MEMORY;
+			return status ? ndk_why_status(status, NULL, device->name) :
+					ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 		}
 		if (!device->type)
 			device->type = (int32_t)type;
@@ -96,16 +99,17 @@ static int look_locked(void)
 	struct ANeuralNetworksDevice *device;
 	uint32_t found = 0, count = 0, i;
 	enum nnhal_status status;
+	struct nnhal_diag diag;
 
-	status = nnhal_enumerate_devices(infos, MAX_DEVICES, &found, NULL);
+	status = nnhal_enumerate_devices(infos, MAX_DEVICES, &found, &diag);
 	if (status && status != NNHAL_STATUS_NO_DEVICE && status != NNHAL_STATUS_NO_DRIVER)
-		return ndk_result(status);
+		return ndk_why_status(status, &diag, "the list of devices");
 	for (i = 0; i < found && i < MAX_DEVICES; i++) {
 		if (infos[i].status)
 			continue;
 		device = find_or_add(&infos[i]);
 		if (!device)
-			return ANEURALNETWORKS_OUT_OF_MEMORY;
+			return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 		if (!open_locked(device))
 			visible[count++] = device;
 	}
@@ -147,31 +151,37 @@ int ANeuralNetworks_getDeviceCount(uint32_t *numDevices)
 	int result;
 
 	if (!numDevices)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(numDevices);
 	pthread_mutex_lock(&list_lock);
 	result = look_locked();
 	if (!result)
 		*numDevices = num_visible;
+	pthread_mutex_unlock(&list_lock);
+	return TELL(result);
+}
+
+/* BAD_DATA: there is none of this number. */
+static int device_at(uint32_t index, ANeuralNetworksDevice **device)
+{
+	int result = ANEURALNETWORKS_NO_ERROR;
+
+	pthread_mutex_lock(&list_lock);
+	if (!list_made)
+		result = look_locked();
+	if (!result && index >= num_visible)
+		result = ndk_why(ANEURALNETWORKS_BAD_DATA, "device %u, there are %u", index, num_visible);
+	if (!result)
+		*device = visible[index];
 	pthread_mutex_unlock(&list_lock);
 	return result;
 }
 
 int ANeuralNetworks_getDevice(uint32_t devIndex, ANeuralNetworksDevice **device)
 {
-	int result = ANEURALNETWORKS_NO_ERROR;
-
 	if (!device)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(device);
 	*device = NULL;
-	pthread_mutex_lock(&list_lock);
-	if (!list_made)
-		result = look_locked();
-	if (!result && devIndex >= num_visible)
-		result = ANEURALNETWORKS_BAD_DATA;
-	if (!result)
-		*device = visible[devIndex];
-	pthread_mutex_unlock(&list_lock);
-	return result;
+	return TELL(device_at(devIndex, device));
 }
 
 struct nnhal_device *ndk_device_open(const ANeuralNetworksDevice *device, int *result)
@@ -193,13 +203,16 @@ int ndk_check_devices(const ANeuralNetworksDevice *const *devices, uint32_t coun
 
 	for (i = 0; i < count; i++)
 		if (!devices[i])
-			return ANEURALNETWORKS_UNEXPECTED_NULL;
+			return ndk_why(ANEURALNETWORKS_UNEXPECTED_NULL, "devices[%u] is NULL", i);
 	/* A list that repeats no device has no more entries than there are devices: few. */
 	for (i = 0; i < count; i++)
 		for (j = 0; j < i; j++)
 			if (devices[i] == devices[j])
-				return ANEURALNETWORKS_BAD_DATA;
-	return count ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_BAD_DATA;
+				return ndk_why(ANEURALNETWORKS_BAD_DATA,
+					       "devices %u and %u of the list are the same", j, i);
+	if (!count)
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "the list of devices is empty");
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 int ndk_devices_by_preference(const ANeuralNetworksDevice ***devices, uint32_t *count)
@@ -210,7 +223,7 @@ int ndk_devices_by_preference(const ANeuralNetworksDevice ***devices, uint32_t *
 	int result;
 
 	if (!list)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	pthread_mutex_lock(&list_lock);
 	result = look_locked();
 	for (reference = false; !result && found < num_visible; reference = true)
@@ -219,7 +232,7 @@ int ndk_devices_by_preference(const ANeuralNetworksDevice ***devices, uint32_t *
 				list[found++] = visible[i];
 	pthread_mutex_unlock(&list_lock);
 	if (!result && !found)
-		result = ANEURALNETWORKS_UNAVAILABLE_DEVICE;
+		result = ndk_why(ANEURALNETWORKS_UNAVAILABLE_DEVICE, "there is no device");
 	if (result) {
 		free(list);
 		return result;
@@ -239,7 +252,8 @@ static bool device_has_extension(const ANeuralNetworksDevice *device, const char
 
 	if (!open)
 		return false;
-	*result = ndk_result(nnhal_device_get_supported_extensions(open, &extensions, &count));
+	*result = ndk_why_status(nnhal_device_get_supported_extensions(open, &extensions, &count), NULL,
+				 "the extensions of the device");
 	for (i = 0; !*result && i < count; i++)
 		found = found || !strcmp(extensions[i].name, name);
 	nnhal_device_unref(open);
@@ -252,7 +266,7 @@ bool ndk_extension_exists(const char *name)
 	uint32_t i;
 	int result;
 
-	for (i = 0; !ANeuralNetworks_getDevice(i, &device); i++)
+	for (i = 0; !device_at(i, &device); i++)
 		if (device_has_extension(device, name, &result))
 			return true;
 	return false;
@@ -261,10 +275,10 @@ bool ndk_extension_exists(const char *name)
 int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice *device, const char **name)
 {
 	if (!name)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(name);
 	*name = NULL;
 	if (!device)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(device);
 	*name = device->name;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -273,7 +287,7 @@ int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice *device, const cha
 int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice *device, int32_t *type)
 {
 	if (!device || !type)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(device, type);
 	*type = device->type;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -281,10 +295,10 @@ int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice *device, int32_t *
 int ANeuralNetworksDevice_getVersion(const ANeuralNetworksDevice *device, const char **version)
 {
 	if (!version)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(version);
 	*version = NULL;
 	if (!device)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(device);
 	*version = device->version;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -294,7 +308,7 @@ int ANeuralNetworksDevice_getFeatureLevel(const ANeuralNetworksDevice *device,
 					  int64_t *featureLevel)
 {
 	if (!device || !featureLevel)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(device, featureLevel);
 	*featureLevel = ANEURALNETWORKS_FEATURE_LEVEL_4;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -305,9 +319,9 @@ int ANeuralNetworksDevice_wait(const ANeuralNetworksDevice *device)
 	int result;
 
 	if (!device)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(device);
 	nnhal_device_unref(ndk_device_open(device, &result));
-	return result;
+	return TELL(result);
 }
 
 int ANeuralNetworksDevice_getExtensionSupport(const ANeuralNetworksDevice *device,
@@ -318,11 +332,11 @@ int ANeuralNetworksDevice_getExtensionSupport(const ANeuralNetworksDevice *devic
 	int result;
 
 	if (!device || !extensionName || !isExtensionSupported)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(device, extensionName, isExtensionSupported);
 	found = device_has_extension(device, extensionName, &result);
 	if (!result)
 		*isExtensionSupported = found;
-	return result;
+	return TELL(result);
 }
 
 uint64_t ANeuralNetworks_getDefaultLoopTimeout(void)

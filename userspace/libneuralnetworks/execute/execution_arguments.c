@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "execute/ndk_execution.h"
 
 /* An argument that may be set, and its shape: the model's, or that of the type that was given. */
@@ -17,17 +18,24 @@ static int find_unset(ANeuralNetworksExecution *e, bool output, int32_t index,
 		      const ANeuralNetworksOperandType *type, struct unset *u)
 {
 	if (ndk_execution_state(e) != STATE_PREPARED)
-		return ANEURALNETWORKS_BAD_STATE;
+		return ndk_why(ANEURALNETWORKS_BAD_STATE, "the execution was started");
 	u->shape = index < 0 ? NULL : ndk_argument_shape(e->compilation, output, (uint32_t)index);
 	if (!u->shape)
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %d: the model has %u", output ? "output" : "input",
+			       index,
+			       output ? e->num_arguments - e->num_inputs : e->num_inputs);
 	if (type) {
-		if (!ndk_shape_refine(e->compilation->model, u->shape, type, &u->refined))
-			return ANEURALNETWORKS_BAD_DATA;
+		int result = ndk_shape_refine(e->compilation->model, u->shape, output, (uint32_t)index, type,
+					      &u->refined);
+
+		if (result)
+			return result;
 		u->shape = &u->refined;
 	}
 	u->argument = &e->arguments[(uint32_t)index + (output ? e->num_inputs : 0)];
-	return u->argument->is_set ? ANEURALNETWORKS_BAD_STATE : ANEURALNETWORKS_NO_ERROR;
+	if (u->argument->is_set)
+		return ndk_why(ANEURALNETWORKS_BAD_STATE, "%s %d is set", output ? "output" : "input", index);
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 static struct nnhal_request_argument *in_request(ANeuralNetworksExecution *e,
@@ -80,28 +88,33 @@ static int set(ANeuralNetworksExecution *e, const struct unset *u, uint32_t offs
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
-static int set_pointer(ANeuralNetworksExecution *e, bool output, int32_t index,
+static int set_pointer(ANeuralNetworksExecution *execution, bool output, int32_t index,
 		       const ANeuralNetworksOperandType *type, void *buffer, size_t length)
 {
 	enum nnhal_status status;
+	struct nnhal_diag diag;
 	struct unset u;
+	char text[64];
 	int result;
 
-	if (!e || (!buffer && length))
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
-	result = find_unset(e, output, index, type, &u);
+	if (!execution || (!buffer && length))
+		return WHY_NULL(execution, buffer);
+	result = find_unset(execution, output, index, type, &u);
 	if (result)
 		return result;
 	if (!buffer)
-		return omit(e, u.argument);
-	if (!ndk_shape_has_length(u.shape, output, e->said.padded, length))
-		return ANEURALNETWORKS_BAD_DATA;
+		return omit(execution, u.argument);
+	if (!ndk_shape_has_length(u.shape, output, execution->said.padded, length))
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %d: %zu bytes, %s", output ? "output" : "input", index,
+			       length,
+			       ndk_shape_text(u.shape, text, sizeof(text)));
 	length = ndk_shape_used(u.shape, length);
 	/* An output of open shape may have no room at all; then its first byte is not used. */
 	status = nnhal_memory_from_pointer(buffer, length ? length : 1,
 					   output ? NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE :
-						    NNHAL_MEMORY_READ, &u.argument->hal, NULL);
-	return status ? ndk_result(status) : set(e, &u, 0, (uint32_t)length);
+						    NNHAL_MEMORY_READ, &u.argument->hal, &diag);
+	return status ? ndk_why_status(status, &diag, "the memory of the argument") :
+			set(execution, &u, 0, (uint32_t)length);
 }
 
 /* Is the shape of an argument that of memory of a descriptor, as far as both are known? */
@@ -119,57 +132,67 @@ static bool agrees(const ANeuralNetworksMemory *memory, const struct ndk_shape *
 }
 
 /* Where in memory is an argument? A whole one is named by offset and length 0, and gets its length. */
-static bool is_place(const ANeuralNetworksMemory *memory, const struct ndk_shape *shape, bool output,
-		     bool padded, size_t offset, size_t *length)
+static int find_place(const ANeuralNetworksMemory *memory, const struct ndk_shape *shape, bool output, uint32_t index,
+		      bool padded, size_t offset, size_t *length)
 {
+	const char *what = output ? "output" : "input";
 	uint64_t size;
+	char text[64];
 
 	if (memory->whole && (offset || *length))
-		return false;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA,
+			       "%s %u: offset %zu and length %zu in memory that is only a whole argument", what,
+			       index, offset, *length);
 	/* It has a shape of its own, with which a type may not disagree. */
 	if (memory->num_roles && !agrees(memory, shape))
-		return false;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u: its shape is not that of the memory", what, index);
 	if (memory->buffer)
-		return true;
+		return ANEURALNETWORKS_NO_ERROR;
 	if (ndk_memory_is_shared(memory)) {
 		*length = nnhal_memory_size(memory->memory);
-		return true;
+		return ANEURALNETWORKS_NO_ERROR;
 	}
 	size = nnhal_memory_size(memory->memory);
 	/* An image: as many of its bytes as the operand has. */
 	if (memory->whole)
 		*length = shape->has_size && !shape->is_open ? shape->size : size;
-	if (offset > size || size - offset < *length || offset > UINT32_MAX ||
-	    !ndk_shape_has_length(shape, output, padded, *length))
-		return false;
+	if (offset > size || size - offset < *length || offset > UINT32_MAX)
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u: offset %zu and length %zu in memory of %llu bytes",
+			       what, index, offset, *length, (unsigned long long)size);
+	if (!ndk_shape_has_length(shape, output, padded, *length))
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u: %zu bytes, %s", what, index, *length,
+			       ndk_shape_text(shape, text, sizeof(text)));
 	*length = ndk_shape_used(shape, *length);
-	return true;
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
-static int set_memory(ANeuralNetworksExecution *e, bool output, int32_t index,
+static int set_memory(ANeuralNetworksExecution *execution, bool output, int32_t index,
 		      const ANeuralNetworksOperandType *type, const ANeuralNetworksMemory *memory,
 		      size_t offset, size_t length)
 {
 	struct unset u;
 	int result;
 
-	if (!e || !memory)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
-	result = find_unset(e, output, index, type, &u);
+	if (!execution || !memory)
+		return WHY_NULL(execution, memory);
+	result = find_unset(execution, output, index, type, &u);
 	if (result)
 		return result;
-	if (!ndk_memory_has_role(memory, e->compilation, output, (uint32_t)index) ||
-	    !is_place(memory, u.shape, output, e->said.padded, offset, &length))
-		return ANEURALNETWORKS_BAD_DATA;
+	if (!ndk_memory_has_role(memory, execution->compilation, output, (uint32_t)index))
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %d is no role of the memory",
+			       output ? "output" : "input", index);
+	result = find_place(memory, u.shape, output, (uint32_t)index, execution->said.padded, offset, &length);
+	if (result)
+		return result;
 	u.argument->memory = ndk_memory_ref(memory);
 	if (ndk_memory_is_shared(memory)) {
-		e->num_shared++;
+		execution->num_shared++;
 		u.refined = *u.shape;
 		u.refined.dimensions = memory->dimensions;
 		u.refined.num_dimensions = memory->rank;
 		u.shape = &u.refined;
 	}
-	return set(e, &u, (uint32_t)offset, (uint32_t)length);
+	return set(execution, &u, (uint32_t)offset, (uint32_t)length);
 }
 
 int ANeuralNetworksExecution_setInput(ANeuralNetworksExecution *execution, int32_t index,
@@ -177,14 +200,14 @@ int ANeuralNetworksExecution_setInput(ANeuralNetworksExecution *execution, int32
 				      size_t length)
 {
 	/* An input is only read. */
-	return set_pointer(execution, false, index, type, (void *)buffer, length);
+	return TELL(set_pointer(execution, false, index, type, (void *)buffer, length));
 }
 
 int ANeuralNetworksExecution_setOutput(ANeuralNetworksExecution *execution, int32_t index,
 				       const ANeuralNetworksOperandType *type, void *buffer,
 				       size_t length)
 {
-	return set_pointer(execution, true, index, type, buffer, length);
+	return TELL(set_pointer(execution, true, index, type, buffer, length));
 }
 
 int ANeuralNetworksExecution_setInputFromMemory(ANeuralNetworksExecution *execution, int32_t index,
@@ -192,7 +215,7 @@ int ANeuralNetworksExecution_setInputFromMemory(ANeuralNetworksExecution *execut
 						const ANeuralNetworksMemory *memory,
 						size_t offset, size_t length)
 {
-	return set_memory(execution, false, index, type, memory, offset, length);
+	return TELL(set_memory(execution, false, index, type, memory, offset, length));
 }
 
 int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution *execution,
@@ -201,5 +224,5 @@ int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution *execu
 						 const ANeuralNetworksMemory *memory,
 						 size_t offset, size_t length)
 {
-	return set_memory(execution, true, index, type, memory, offset, length);
+	return TELL(set_memory(execution, true, index, type, memory, offset, length));
 }

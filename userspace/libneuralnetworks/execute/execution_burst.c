@@ -5,6 +5,7 @@
 #include <nnhal/burst.h>
 #include <stdlib.h>
 
+#include "base/ndk_why.h"
 #include "execute/execution_start.h"
 #include "execute/ndk_rerun.h"
 #include "execute/ndk_steps.h"
@@ -14,27 +15,29 @@ int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation,
 {
 	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct nnhal_diag diag = { "" };
 	ANeuralNetworksBurst *b;
 
 	if (!burst)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(burst);
 	*burst = NULL;
 	if (!compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation);
 	if (!compilation->valid)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the compilation is not finished, or its finish failed");
 	b = calloc(1, sizeof(*b));
 	if (!b)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	/* One thread at a time is all that the NNAPI allows, and it costs libnnhal less. */
 	options.flags = NNHAL_BURST_SINGLE_THREAD;
+	options.diag = &diag;
 	if (compilation->plan)
 		b->steps = ndk_parts_bursts(compilation->plan, &options, &status);
 	else if (compilation->prepared)
 		status = nnhal_burst_create(compilation->prepared, &options, &b->burst);
 	if (status) {
 		free(b);
-		return ndk_result(status);
+		return TELL(ndk_why_status(status, &diag, "the burst"));
 	}
 	atomic_init(&b->refs, 1);
 	atomic_init(&b->use, BURST_FREE);
@@ -133,7 +136,7 @@ static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
 	if (result)
 		return result;
 	if (!burst->burst && !burst->steps)
-		return ndk_end(e, ANEURALNETWORKS_OP_FAILED);
+		return ndk_end(e, ndk_why_nowhere(e->compilation));
 	result = ndk_begin_contents(e);
 	if (result)
 		return ndk_end(e, result);
@@ -141,9 +144,9 @@ static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
 	if (burst->steps)
 		result = ndk_parts_compute(e, burst->steps);
 	else
-		result = ndk_result(nnhal_burst_execute(burst->burst, &e->request,
-							ndk_options(e, &options), e->run->shapes,
-							&e->run->num_shapes, &e->run->launched));
+		result = ndk_run_result(e->run, nnhal_burst_execute(
+			burst->burst, &e->request, ndk_options(e, &options), e->run->shapes,
+			&e->run->num_shapes, &e->run->launched));
 	return ndk_end(e, result ? ndk_rerun(e, result) : result);
 }
 
@@ -153,12 +156,12 @@ int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution,
 	int result;
 
 	if (!execution || !burst)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(execution, burst);
 	if (execution->compilation != burst->compilation)
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "the burst is of another compilation than the execution");
 	if (!enter(burst))
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "another thread computes on the burst");
 	result = compute(execution, burst);
 	leave(burst);
-	return result;
+	return TELL(result);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "execute/execution_start.h"
 #include "execute/ndk_event.h"
 #include "execute/ndk_rerun.h"
@@ -53,8 +54,9 @@ static int collect_fences(const struct ANeuralNetworksEvent *const *events, uint
 		}
 		if (!events[i]->run->refused)
 			ndk_run_ended(events[i]->run, true);
-		result = events[i]->run->refused || events[i]->run->result ?
-			 ANEURALNETWORKS_OP_FAILED : ANEURALNETWORKS_NO_ERROR;
+		if (events[i]->run->refused || events[i]->run->result)
+			result = ndk_why(ANEURALNETWORKS_OP_FAILED, "dependency %u has failed: %s", i,
+					 events[i]->run->why.message);
 	}
 	return result;
 }
@@ -71,6 +73,7 @@ static void fenced_options(const ANeuralNetworksExecution *e, uint64_t duration,
 	options->loop_timeout_ns = e->said.loop_timeout_ns;
 	options->has_duration = duration;
 	options->duration_ns = duration;
+	options->diag = &e->run->why;
 }
 
 static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_fences,
@@ -84,16 +87,16 @@ static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_f
 		return ndk_parts_launch(e, fences, num_fences, options);
 	run->infos = calloc(1, sizeof(struct nnhal_fenced_callback *));
 	if (!run->infos)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	run->num_infos = 1;
 	status = nnhal_prepared_model_execute_fenced(e->compilation->prepared, &e->request, fences,
 						     num_fences, options, &fence, run->infos);
 	if (status)
-		return ndk_result(status);
+		return ndk_run_result(run, status);
 	run->fence = fence;
 	/* Without a fence it has ended. */
 	if (fence < 0)
-		ndk_run_end(run, ndk_result(ndk_run_status(run)));
+		ndk_run_end(run, ndk_run_result(run, ndk_run_status(run)));
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
@@ -111,7 +114,7 @@ static int launch_again(ANeuralNetworksExecution *e, const int *fences, uint32_t
 		enum nnhal_fence_state state = nnhal_fence_wait(fences[i], 0);
 
 		if (state != NNHAL_FENCE_ACTIVE && state != NNHAL_FENCE_SIGNALED)
-			return ANEURALNETWORKS_OP_FAILED;
+			return ndk_why(ANEURALNETWORKS_OP_FAILED, "a fence that is waited for has failed");
 		pending |= state == NNHAL_FENCE_ACTIVE;
 	}
 	if (pending)
@@ -141,7 +144,7 @@ static int launch_somewhere(ANeuralNetworksExecution *e, const int *fences, uint
 	/* The caller gets its memory back when the steps that were launched have ended. */
 	if (!result || !ndk_run_is_under_way(e->run))
 		return result;
-	e->run->refused = result;
+	e->run->refused = ndk_run_note(e->run, result);
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
@@ -153,7 +156,7 @@ static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const 
 	int result;
 
 	if (!fences)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	result = ndk_begin(e);
 	if (result) {
 		free(fences);
@@ -161,9 +164,10 @@ static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const 
 	}
 	event->run = ndk_run_ref(e->run);
 	if (!ndk_known_shapes(e))
-		result = ANEURALNETWORKS_BAD_DATA;
+		result = ndk_why(ANEURALNETWORKS_BAD_DATA,
+				 "an output without a known shape, which the event could not tell");
 	else if (!e->compilation->prepared && !e->compilation->plan)
-		result = ANEURALNETWORKS_OP_FAILED;
+		result = ndk_why_nowhere(e->compilation);
 	else
 		result = collect_fences(dependencies, count, fences, &num_fences);
 	/* What dependencies write has a content by now, or gets one before their fences signal. */
@@ -188,24 +192,25 @@ int ANeuralNetworksExecution_startComputeWithDependencies(
 	int result;
 
 	if (!event)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(event);
 	*event = NULL;
 	if (!execution || (num_dependencies && !dependencies))
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(execution, dependencies);
 	for (uint32_t i = 0; i < num_dependencies; i++)
 		if (!dependencies[i])
-			return ANEURALNETWORKS_UNEXPECTED_NULL;
+			return REFUSE(ANEURALNETWORKS_UNEXPECTED_NULL, "dependencies[%u] is NULL", i);
 	if (ndk_execution_state(execution) != STATE_PREPARED && !execution->said.reusable)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the execution was started, and is not reusable");
 	if (duration && !ndk_has_one_device(execution->compilation))
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA,
+			      "a duration takes exactly one device in createForDevices()");
 	made = ndk_event_new();
 	if (!made)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	result = start(execution, dependencies, num_dependencies, duration, made);
 	if (result)
 		ANeuralNetworksEvent_free(made);
 	else
 		*event = made;
-	return result;
+	return TELL(result);
 }

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ndk_why.h"
 #include "execute/ndk_steps.h"
 
 static void destroy(struct ndk_spare *spare)
@@ -50,18 +51,18 @@ int ANeuralNetworksExecution_create(ANeuralNetworksCompilation *compilation,
 	ANeuralNetworksExecution *e;
 
 	if (!execution)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(execution);
 	*execution = NULL;
 	if (!compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(compilation);
 	if (!compilation->valid)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the compilation is not finished, or its finish failed");
 	e = (ANeuralNetworksExecution *)atomic_exchange_explicit(&compilation->spare, NULL,
 								 memory_order_acquire);
 	if (!e)
 		e = new_execution(compilation);
 	if (!e)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	e->compilation = ndk_compilation_ref(compilation);
 	e->said = (struct ndk_said){ 0 };
 	atomic_store_explicit(&e->refs, 1, memory_order_relaxed);
@@ -136,9 +137,10 @@ enum ndk_state ndk_execution_state(ANeuralNetworksExecution *execution)
 static int check_unstarted(ANeuralNetworksExecution *execution)
 {
 	if (!execution)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
-	return ndk_execution_state(execution) == STATE_PREPARED ? ANEURALNETWORKS_NO_ERROR :
-								  ANEURALNETWORKS_BAD_STATE;
+		return WHY_NULL(execution);
+	if (ndk_execution_state(execution) != STATE_PREPARED)
+		return ndk_why(ANEURALNETWORKS_BAD_STATE, "the execution was started");
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 int ANeuralNetworksExecution_setMeasureTiming(ANeuralNetworksExecution *execution, bool measure)
@@ -146,9 +148,9 @@ int ANeuralNetworksExecution_setMeasureTiming(ANeuralNetworksExecution *executio
 	int result = check_unstarted(execution);
 
 	if (result)
-		return result;
+		return TELL(result);
 	if (!ndk_has_one_device(execution->compilation))
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "measuring takes exactly one device in createForDevices()");
 	execution->said.measure = measure;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -158,9 +160,9 @@ int ANeuralNetworksExecution_setTimeout(ANeuralNetworksExecution *execution, uin
 	int result = check_unstarted(execution);
 
 	if (result)
-		return result;
+		return TELL(result);
 	if (!ndk_has_one_device(execution->compilation))
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "a timeout takes exactly one device in createForDevices()");
 	execution->said.timeout_ns = duration;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -171,7 +173,7 @@ int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution *execution,
 	int result = check_unstarted(execution);
 
 	if (result)
-		return result;
+		return TELL(result);
 	execution->said.loop_timeout_ns = duration < NNHAL_MAX_LOOP_TIMEOUT_NS ?
 					  duration : NNHAL_MAX_LOOP_TIMEOUT_NS;
 	execution->said.has_loop_timeout = true;
@@ -184,7 +186,7 @@ int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution *execution, bo
 
 	if (!result)
 		execution->said.reusable = reusable;
-	return result;
+	return TELL(result);
 }
 
 int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecution *execution,
@@ -193,8 +195,8 @@ int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecutio
 	int result = check_unstarted(execution);
 
 	if (!result && execution->num_set)
-		result = ANEURALNETWORKS_BAD_STATE;
+		result = ndk_why(ANEURALNETWORKS_BAD_STATE, "padding comes before the first argument");
 	if (!result)
 		execution->said.padded = enable;
-	return result;
+	return TELL(result);
 }

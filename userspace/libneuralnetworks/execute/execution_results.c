@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "execute/ndk_execution.h"
 
 /* The shape of an output; the result is that of the functions for shapes. */
@@ -11,16 +12,17 @@ static int find_shape(ANeuralNetworksExecution *e, int32_t index,
 		      const struct nnhal_output_shape **shape)
 {
 	if (ndk_execution_state(e) != STATE_ENDED)
-		return ANEURALNETWORKS_BAD_STATE;
+		return ndk_why(ANEURALNETWORKS_BAD_STATE, "the execution has not ended");
 	if (index < 0 || (uint32_t)index >= e->run->num_outputs)
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "output %d: the model has %u", index, e->run->num_outputs);
 	/* Other failures leave no shapes. */
 	if ((e->run->result && e->run->result != ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE) ||
 	    (uint32_t)index >= e->run->num_shapes)
-		return e->run->result;
+		return ndk_run_why(e->run);
 	*shape = &e->run->shapes[index];
-	return (*shape)->is_sufficient ? ANEURALNETWORKS_NO_ERROR :
-					 ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE;
+	if (!(*shape)->is_sufficient)
+		return ndk_why(ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE, "output %d was too small", index);
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution *execution,
@@ -30,11 +32,11 @@ int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution *exec
 	int result;
 
 	if (!execution || !rank)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(execution, rank);
 	result = find_shape(execution, index, &shape);
 	if (shape)
 		*rank = shape->num_dimensions;
-	return result;
+	return TELL(result);
 }
 
 int ANeuralNetworksExecution_getOutputOperandDimensions(ANeuralNetworksExecution *execution,
@@ -44,15 +46,15 @@ int ANeuralNetworksExecution_getOutputOperandDimensions(ANeuralNetworksExecution
 	int result;
 
 	if (!execution || !dimensions)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(execution, dimensions);
 	result = find_shape(execution, index, &shape);
 	/* A scalar has none. */
 	if (shape && !shape->num_dimensions)
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "output %d is a scalar, which has no dimensions", index);
 	if (shape)
 		memcpy(dimensions, shape->dimensions,
 		       shape->num_dimensions * sizeof(*dimensions));
-	return result;
+	return TELL(result);
 }
 
 /* libnnhal counts microseconds. */
@@ -69,9 +71,9 @@ int ANeuralNetworksExecution_getDuration(const ANeuralNetworksExecution *executi
 	const struct ndk_run *run;
 
 	if (!execution || !duration)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(execution, duration);
 	if (ndk_execution_state(e) != STATE_ENDED)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the execution has not ended");
 	run = e->run;
 	switch (durationCode) {
 	case ANEURALNETWORKS_DURATION_ON_HARDWARE:
@@ -87,7 +89,8 @@ int ANeuralNetworksExecution_getDuration(const ANeuralNetworksExecution *executi
 		*duration = in_ns(run->fenced.time_in_driver);
 		break;
 	default:
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "duration code %d, expected 0 to %d", durationCode,
+			      ANEURALNETWORKS_FENCED_DURATION_IN_DRIVER);
 	}
 	return ANEURALNETWORKS_NO_ERROR;
 }

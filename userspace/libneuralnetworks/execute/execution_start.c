@@ -6,10 +6,26 @@
 #include <stdlib.h>
 
 #include "base/ndk_log.h"
+#include "base/ndk_why.h"
 #include "execute/execution_start.h"
 #include "execute/ndk_event.h"
 #include "execute/ndk_rerun.h"
 #include "execute/ndk_steps.h"
+
+static int why_unset(const ANeuralNetworksExecution *e)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < e->num_arguments && e->arguments[i].is_set)
+		i++;
+	return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u is not set", i < e->num_inputs ? "input" : "output",
+		       i < e->num_inputs ? i : i - e->num_inputs);
+}
+
+int ndk_why_nowhere(const ANeuralNetworksCompilation *c)
+{
+	return ndk_why(ANEURALNETWORKS_OP_FAILED, "no device takes the model: %s", c->why.message);
+}
 
 int ndk_begin(ANeuralNetworksExecution *e)
 {
@@ -18,21 +34,21 @@ int ndk_begin(ANeuralNetworksExecution *e)
 	if (e->said.reusable && ndk_execution_state(e) == STATE_ENDED)
 		from = STATE_ENDED;
 	if (!atomic_compare_exchange_strong(&e->state, &(int){ from }, STATE_RUNNING))
-		return ANEURALNETWORKS_BAD_STATE;
+		return ndk_why(ANEURALNETWORKS_BAD_STATE, "the execution runs, or was started and is not reusable");
 	if (e->num_set == e->num_arguments &&
 	    (from == STATE_PREPARED || ndk_run_renew(&e->run))) {
 		ndk_count(e->compilation->counter);
 		return ANEURALNETWORKS_NO_ERROR;
 	}
-	result = e->num_set == e->num_arguments ? ANEURALNETWORKS_OUT_OF_MEMORY :
-						  ANEURALNETWORKS_BAD_DATA;
+	result = e->num_set == e->num_arguments ? ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory") :
+						  why_unset(e);
 	atomic_store_explicit(&e->state, from, memory_order_release);
 	return result;
 }
 
 int ndk_end(ANeuralNetworksExecution *e, int result)
 {
-	e->run->result = result;
+	e->run->result = ndk_run_note(e->run, result);
 	ndk_run_settle(e->run);
 	e->run->done = true;
 	atomic_store_explicit(&e->state, STATE_ENDED, memory_order_release);
@@ -49,9 +65,10 @@ const struct nnhal_execute_options *ndk_options(const ANeuralNetworksExecution *
 {
 	const struct ndk_said *said = &e->said;
 
-	if (!said->measure && !said->timeout_ns && !said->has_loop_timeout)
+	if (!said->measure && !said->timeout_ns && !said->has_loop_timeout && !e->compilation->explains)
 		return NULL;
 	*options = (struct nnhal_execute_options)NNHAL_EXECUTE_OPTIONS_INIT;
+	options->diag = &e->run->why;
 	options->measure = said->measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
 	options->has_deadline = said->timeout_ns;
 	if (said->timeout_ns)
@@ -68,24 +85,24 @@ int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution)
 	int result;
 
 	if (!execution)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(execution);
 	result = ndk_begin(execution);
 	if (result)
-		return result;
+		return TELL(result);
 	run = execution->run;
 	result = ndk_begin_contents(execution);
 	if (result)
-		return ndk_end(execution, result);
+		return TELL(ndk_end(execution, result));
 	if (execution->compilation->plan)
 		result = ndk_parts_compute(execution, NULL);
 	else if (!execution->compilation->prepared)
-		result = ANEURALNETWORKS_OP_FAILED;
+		result = ndk_why_nowhere(execution->compilation);
 	else
-		result = ndk_result(nnhal_prepared_model_execute_synchronously(
+		result = ndk_run_result(run, nnhal_prepared_model_execute_synchronously(
 			execution->compilation->prepared, &execution->request,
 			ndk_options(execution, &options), run->shapes,
 			&run->num_shapes, &run->launched));
-	return ndk_end(execution, result ? ndk_rerun(execution, result) : result);
+	return TELL(ndk_end(execution, result ? ndk_rerun(execution, result) : result));
 }
 
 /* On a thread of libnnhal. The execution may have been freed. */
@@ -97,7 +114,7 @@ static void on_result(void *context, enum nnhal_status status,
 
 	ndk_run_set_shapes(run, shapes, num_shapes);
 	run->launched = *timing;
-	ndk_run_end(run, ndk_result(status));
+	ndk_run_end(run, ndk_run_result(run, status));
 	ndk_run_unref(run);
 }
 
@@ -109,8 +126,10 @@ static void on_result_or_again(void *context, enum nnhal_status status,
 	ANeuralNetworksExecution *e = context;
 	struct ndk_run *run = ndk_run_ref(e->run);
 
-	if (status && ndk_may_rerun(e, ndk_result(status))) {
-		ndk_rerun_start(e, run, ndk_result(status));
+	int result = ndk_run_result(run, status);
+
+	if (status && ndk_may_rerun(e, result)) {
+		ndk_rerun_start(e, run, result);
 		return;
 	}
 	on_result(run, status, shapes, num_shapes, timing);
@@ -139,17 +158,17 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 	int result;
 
 	if (!event)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(event);
 	*event = NULL;
 	if (!execution)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(execution);
 	made = ndk_event_new();
 	if (!made)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	result = ndk_begin(execution);
 	if (result) {
 		ANeuralNetworksEvent_free(made);
-		return result;
+		return TELL(result);
 	}
 	made->run = ndk_run_ref(execution->run);
 	*event = made;
@@ -162,7 +181,7 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 	else if (execution->compilation->prepared)
 		launch(execution);
 	else
-		ndk_run_end(execution->run, ANEURALNETWORKS_OP_FAILED);
+		ndk_run_end(execution->run, ndk_why_nowhere(execution->compilation));
 	ndk_launched(execution);
 	return ANEURALNETWORKS_NO_ERROR;
 }

@@ -10,6 +10,9 @@
 /* The execution runs from now on; BAD_STATE: it does or did already; BAD_DATA: an argument is not set. */
 int ndk_begin(struct ANeuralNetworksExecution *execution);
 
+/* Why an execution of a model that no device takes fails. Returns OP_FAILED. */
+int ndk_why_nowhere(const ANeuralNetworksCompilation *compilation);
+
 /* It has ended, by the thread that began it. Returns @result. */
 int ndk_end(ANeuralNetworksExecution *execution, int result);
 
@@ -22,7 +25,7 @@ void ndk_launched(ANeuralNetworksExecution *execution);
  */
 bool ndk_known_shapes(ANeuralNetworksExecution *execution);
 
-/* The options that are not those of NULL; else NULL. */
+/* What a program has said, and where the reason of a failure goes if somebody reads it; else NULL, which is faster. */
 const struct nnhal_execute_options *ndk_options(const ANeuralNetworksExecution *execution,
 						struct nnhal_execute_options *options);
 

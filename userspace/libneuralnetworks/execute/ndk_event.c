@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/ndk_why.h"
 #include "execute/ndk_event.h"
 
 ANeuralNetworksEvent *ndk_event_new(void)
@@ -32,23 +33,23 @@ int ANeuralNetworksEvent_createFromSyncFenceFd(int sync_fence_fd, ANeuralNetwork
 	ANeuralNetworksEvent *made;
 
 	if (!event)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(event);
 	*event = NULL;
 	if (sync_fence_fd < 0)
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "descriptor %d", sync_fence_fd);
 	made = ndk_event_new();
 	if (!made)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	made->fence = fcntl(sync_fence_fd, F_DUPFD_CLOEXEC, 3);
 	if (made->fence < 0 && errno != EBADF)
-		result = ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT;
+		result = ndk_why(ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT, "no descriptor is left");
 	else if (made->fence < 0 || nnhal_fence_wait(made->fence, 0) == NNHAL_FENCE_UNKNOWN)
-		result = ANEURALNETWORKS_BAD_DATA;
+		result = ndk_why(ANEURALNETWORKS_BAD_DATA, "descriptor %d is no fence", sync_fence_fd);
 	if (result)
 		ANeuralNetworksEvent_free(made);
 	else
 		*event = made;
-	return result;
+	return TELL(result);
 }
 
 int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *sync_fence_fd)
@@ -56,27 +57,29 @@ int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *
 	int fence;
 
 	if (!sync_fence_fd)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(sync_fence_fd);
 	*sync_fence_fd = -1;
 	if (!event)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(event);
 	fence = ndk_event_fence(event);
 	if (fence < 0)
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "the event has no fence");
 	*sync_fence_fd = fcntl(fence, F_DUPFD_CLOEXEC, 3);
-	return *sync_fence_fd < 0 ? ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT :
-				    ANEURALNETWORKS_NO_ERROR;
+	if (*sync_fence_fd < 0)
+		return REFUSE(ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT, "no descriptor is left");
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 int ANeuralNetworksEvent_wait(ANeuralNetworksEvent *event)
 {
 	if (!event)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(event);
+	if (!event->run && nnhal_fence_wait(event->fence, -1) != NNHAL_FENCE_SIGNALED)
+		return REFUSE(ANEURALNETWORKS_OP_FAILED, "the fence has failed");
 	if (!event->run)
-		return nnhal_fence_wait(event->fence, -1) == NNHAL_FENCE_SIGNALED ?
-		       ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OP_FAILED;
+		return ANEURALNETWORKS_NO_ERROR;
 	ndk_run_ended(event->run, true);
-	return event->run->result;
+	return TELL(ndk_run_why(event->run));
 }
 
 void ANeuralNetworksEvent_free(ANeuralNetworksEvent *event)

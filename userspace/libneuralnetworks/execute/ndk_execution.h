@@ -35,6 +35,7 @@ struct ndk_argument {
  * @fence: of a fenced execution: signals the end; else -1
  * @refused: result code of a fenced execution that fails since a step could not be launched; @fence is that of the
  *	last step that was. NO_ERROR: all were launched
+ * @why: what libnnhal or this library says about a failure; written before @done
  * @infos: of a fenced execution: of each of its steps, or NULL; they have the result
  * @num_infos: entries of @infos
  * @launched: times, microseconds
@@ -53,6 +54,7 @@ struct ndk_run {
 	int result;
 	int fence;
 	int refused;
+	struct nnhal_diag why;
 	struct nnhal_fenced_callback **infos;
 	uint32_t num_infos;
 	struct nnhal_timing launched, fenced;
@@ -161,6 +163,12 @@ static inline void ndk_run_set_shapes(struct ndk_run *run, const struct nnhal_ou
 }
 /* The end of a run that has no fence. Shapes were written before. */
 void ndk_run_end(struct ndk_run *run, int result);
+/* The result code of an execution that libnnhal has ended with a status. */
+int ndk_run_result(struct ndk_run *run, enum nnhal_status status);
+/* The run keeps the reason for @result that this thread has noted, unless it has one. Returns @result. */
+int ndk_run_note(struct ndk_run *run, int result);
+/* The result of a run that has ended, for a function that asks for it: with the reason. */
+int ndk_run_why(const struct ndk_run *run);
 /* Is what has been launched still waiting, or at work? Only of fenced runs. */
 static inline bool ndk_run_is_under_way(const struct ndk_run *run)
 {

@@ -8,6 +8,7 @@
 #include <nnhal/buffer.h>
 #include <stdlib.h>
 
+#include "base/ndk_why.h"
 #include "execute/ndk_steps.h"
 
 void ndk_parts_free(struct ndk_parts *parts)
@@ -32,10 +33,11 @@ static int allocate_values(struct ndk_parts *parts, const ANeuralNetworksExecuti
 	const struct ndk_plan *plan = e->compilation->plan;
 	const struct nnhal_subgraph *main = &e->compilation->model->flat.hal.main;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct nnhal_diag diag = { "" };
 	uint32_t i, count = 0;
 
 	if (plan->pool_size)
-		status = nnhal_memory_create(plan->pool_size, &parts->pool, NULL);
+		status = nnhal_memory_create(plan->pool_size, &parts->pool, &diag);
 	for (i = plan->num_arguments; !status && i < plan->num_values; i++) {
 		const struct ndk_value *value = &plan->values[i];
 
@@ -45,7 +47,7 @@ static int allocate_values(struct ndk_parts *parts, const ANeuralNetworksExecuti
 					   &parts->buffers[count], &parts->tokens[i]);
 		count += !status;
 	}
-	return ndk_result(status);
+	return ndk_why_status(status, &diag, "memory between steps");
 }
 
 /* The number of a pool in a request; that of the argument before, if it is the same. */
@@ -113,13 +115,13 @@ int ndk_parts_init(ANeuralNetworksExecution *execution)
 	const struct ndk_plan *plan = execution->compilation->plan;
 	size_t total = 0, outputs = 0;
 	struct ndk_parts *parts;
-	int result = ANEURALNETWORKS_OUT_OF_MEMORY;
+	int result;
 
 	if (execution->parts)
 		return ANEURALNETWORKS_NO_ERROR;
 	parts = calloc(1, sizeof(*parts));
 	if (!parts)
-		return result;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	for (uint32_t i = 0; i < plan->num_steps; i++) {
 		total += (size_t)plan->steps[i].num_inputs + plan->steps[i].num_outputs;
 		if (plan->steps[i].num_outputs > outputs)
@@ -134,6 +136,8 @@ int ndk_parts_init(ANeuralNetworksExecution *execution)
 	if (parts->buffers && parts->tokens && parts->requests && parts->arguments &&
 	    parts->pools && parts->shapes)
 		result = allocate_values(parts, execution);
+	else
+		result = ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	if (result) {
 		ndk_parts_free(parts);
 		return result;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/ndk_why.h"
 #include "execute/execution_start.h"
 #include "execute/ndk_rerun.h"
 #include "execute/ndk_steps.h"
@@ -53,7 +54,7 @@ int ndk_parts_compute(ANeuralNetworksExecution *execution, struct nnhal_burst *c
 				plan->steps[i].prepared, &parts->requests[i],
 				ndk_options(e, &storage), parts->shapes, &num_shapes, &timing);
 		take_shapes(e, e->run, i, parts->shapes, num_shapes);
-		result = ndk_result(status);
+		result = ndk_run_result(e->run, status);
 	}
 	return result;
 }
@@ -76,7 +77,7 @@ static void on_step(void *context, enum nnhal_status status,
 	}
 	/* The execution may start again as soon as the run has ended. */
 	e->parts->run = NULL;
-	ndk_rerun_start(e, run, ndk_result(status));
+	ndk_rerun_start(e, run, ndk_run_result(run, status));
 }
 
 /* A step that is launched calls back from another thread, so calls do not nest. */
@@ -118,7 +119,7 @@ int ndk_parts_launch(ANeuralNetworksExecution *execution, const int *fences, uin
 		return result;
 	infos = calloc(plan->num_steps, sizeof(struct nnhal_fenced_callback *));
 	if (!infos)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	run->infos = infos;
 	run->num_infos = plan->num_steps;
 	for (i = 0; !status && i < plan->num_steps; i++) {
@@ -139,9 +140,9 @@ int ndk_parts_launch(ANeuralNetworksExecution *execution, const int *fences, uin
 	if (status && !ndk_run_is_under_way(run) && ndk_run_status(run))
 		status = ndk_run_status(run);
 	if (status)
-		return ndk_result(status);
+		return ndk_run_result(run, status);
 	if (fence < 0)
-		ndk_run_end(run, ndk_result(ndk_run_status(run)));
+		ndk_run_end(run, ndk_run_result(run, ndk_run_status(run)));
 	return ANEURALNETWORKS_NO_ERROR;
 }
 

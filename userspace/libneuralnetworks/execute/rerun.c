@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/ndk_log.h"
+#include "base/ndk_why.h"
 #include "execute/execution_start.h"
 #include "execute/ndk_rerun.h"
 
@@ -134,16 +135,17 @@ static struct rerun *begin(ANeuralNetworksExecution *e, struct ndk_run *run)
 static int finish(struct rerun *r, enum nnhal_status status)
 {
 	ANeuralNetworksExecution *e = r->execution;
-	int result = ndk_result(status);
+	int result = ndk_run_result(r->run, status);
+	struct nnhal_diag diag;
 
 	for (uint32_t i = e->num_inputs; !result && i < e->num_arguments; i++) {
 		const struct nnhal_output_shape *shape = &r->run->shapes[i - e->num_inputs];
 
 		if (buffer_of(e, i))
-			result = ndk_result(nnhal_buffer_copy_from(
+			result = ndk_why_status(nnhal_buffer_copy_from(
 				buffer_of(e, i)->buffer,
 				r->copies[r->arguments[i].location.pool_index], shape->dimensions,
-				shape->num_dimensions, NULL));
+				shape->num_dimensions, &diag), &diag, "an output in memory of a device");
 	}
 	ndk_count(&ndk_counters()->reruns);
 	ndk_log(NNHAL_LOG_EXECUTION, "again on nnapi-reference: %s", ndk_result_name(result));
@@ -154,9 +156,12 @@ static struct rerun *begin_and_tell(ANeuralNetworksExecution *e, struct ndk_run 
 {
 	struct rerun *r = begin(e, run);
 
-	ndk_log(NNHAL_LOG_EXECUTION, "%s on %s%s", ndk_result_name(result),
-		e->compilation->plan ? "a step" : nnhal_device_name(e->compilation->device),
+	ndk_log(NNHAL_LOG_EXECUTION, "%s on %s: %s%s", ndk_result_name(result),
+		e->compilation->plan ? "a step" : nnhal_device_name(e->compilation->device), run->why.message,
 		r ? "" : ", and nnapi-reference cannot run it again");
+	/* The second run has its own reason. */
+	if (r)
+		run->why.message[0] = '\0';
 	return r;
 }
 
@@ -213,7 +218,7 @@ bool ndk_rerun_launch(ANeuralNetworksExecution *execution, const int *fences, ui
 	/* What is launched has references of its own. */
 	end(r);
 	ndk_log(NNHAL_LOG_EXECUTION, "behind its fences on nnapi-reference: %s",
-		ndk_result_name(ndk_result(status)));
+		nnhal_status_name((int)status));
 	if (status) {
 		free(info);
 		return false;
@@ -221,7 +226,7 @@ bool ndk_rerun_launch(ANeuralNetworksExecution *execution, const int *fences, ui
 	ndk_count(&ndk_counters()->reruns);
 	ndk_run_set_fence(e->run, fence, info, 1);
 	if (fence < 0)
-		ndk_run_end(e->run, ndk_result(ndk_run_status(e->run)));
+		ndk_run_end(e->run, ndk_run_result(e->run, ndk_run_status(e->run)));
 	return true;
 }
 

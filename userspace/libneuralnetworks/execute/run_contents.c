@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ndk_why.h"
 #include "execute/ndk_execution.h"
 
 static ANeuralNetworksMemory *shared_memory(const ANeuralNetworksExecution *e, uint32_t i)
@@ -32,7 +33,7 @@ int ndk_begin_shared(ANeuralNetworksExecution *execution)
 
 	run->written = calloc(execution->num_shared, sizeof(*run->written));
 	if (!run->written)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	/* An input may be an output as well. */
 	there = inputs_are_there(execution);
 	for (uint32_t i = execution->num_inputs; i < execution->num_arguments; i++) {
@@ -43,5 +44,7 @@ int ndk_begin_shared(ANeuralNetworksExecution *execution)
 		run->written[run->num_written++] = ndk_memory_ref(memory);
 		ndk_memory_begin_write(memory, run);
 	}
-	return there ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OP_FAILED;
+	if (!there)
+		return ndk_why(ANEURALNETWORKS_OP_FAILED, "memory of a descriptor without content as an input");
+	return ANEURALNETWORKS_NO_ERROR;
 }

@@ -3,8 +3,10 @@
  * Starts of executions: what the execution and its event share.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/ndk_why.h"
 #include "execute/ndk_execution.h"
 
 struct ndk_run *ndk_run_new(uint32_t num_outputs)
@@ -41,6 +43,25 @@ void ndk_run_set_fence(struct ndk_run *run, int fence, struct nnhal_fenced_callb
 	run->num_infos = num_infos;
 }
 
+int ndk_run_note(struct ndk_run *run, int result)
+{
+	if (result && !run->why.message[0])
+		strcpy(run->why.message, ndk_reason(result));
+	return result;
+}
+
+int ndk_run_result(struct ndk_run *run, enum nnhal_status status)
+{
+	return ndk_run_note(run, ndk_why_status(status, &run->why, "the execution"));
+}
+
+int ndk_run_why(const struct ndk_run *run)
+{
+	if (!run->result)
+		return run->result;
+	return ndk_why(run->result, "the execution has failed: %s", run->why.message);
+}
+
 static void free_written(struct ndk_run *run)
 {
 	for (uint32_t i = 0; i < run->num_written; i++)
@@ -68,9 +89,9 @@ static bool look_at_fence(struct ndk_run *run, bool wait)
 		return false;
 	pthread_mutex_lock(&run->lock);
 	if (!run->done) {
-		run->result = ndk_result(ndk_run_status(run));
+		run->result = run->refused;
 		if (!run->result)
-			run->result = run->refused;
+			run->result = ndk_run_result(run, ndk_run_status(run));
 		ndk_run_settle(run);
 		run->done = true;
 	}
@@ -100,6 +121,7 @@ bool ndk_run_renew(struct ndk_run **run)
 		free_written(r);
 		r->done = false;
 		r->num_shapes = 0;
+		r->why.message[0] = '\0';
 		r->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
 		return true;
 	}
@@ -114,7 +136,7 @@ bool ndk_run_renew(struct ndk_run **run)
 void ndk_run_end(struct ndk_run *run, int result)
 {
 	pthread_mutex_lock(&run->lock);
-	run->result = result;
+	run->result = ndk_run_note(run, result);
 	ndk_run_settle(run);
 	run->done = true;
 	pthread_cond_broadcast(&run->ended);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "memory/ndk_memory.h"
 
 /**
@@ -51,11 +52,11 @@ int ANeuralNetworksMemoryDesc_create(ANeuralNetworksMemoryDesc **desc)
 	ANeuralNetworksMemoryDesc *d;
 
 	if (!desc)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(desc);
 	*desc = NULL;
 	d = calloc(1, sizeof(*d));
 	if (!d)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	*desc = d;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -135,11 +136,11 @@ static int append_role(ANeuralNetworksMemoryDesc *desc, const struct ndk_role *r
 	float *frequencies;
 
 	if (!roles)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	desc->roles = roles;
 	frequencies = ndk_grow(desc->frequencies, desc->num_roles, sizeof(*frequencies));
 	if (!frequencies)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	desc->frequencies = frequencies;
 	roles[desc->num_roles] = *role;
 	ndk_compilation_ref(role->compilation);
@@ -155,19 +156,24 @@ static int add_role(ANeuralNetworksMemoryDesc *desc, const ANeuralNetworksCompil
 	bool scalar;
 
 	if (!desc || !compilation)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return WHY_NULL(desc, compilation);
 	if (desc->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return ndk_why(ANEURALNETWORKS_BAD_STATE, "the descriptor is finished");
 	/* Not a number is neither. */
 	if (!compilation->valid || !(frequency > 0.0f && frequency <= 1.0f))
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "a compilation that is not finished, or frequency %g",
+			       frequency);
 	operand = ndk_argument_operand(compilation, output, index);
 	if (!operand || !role_agrees(desc, &role, operand))
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u %s", output ? "output" : "input", index,
+			       operand ? "is a role already, or of another type than the other roles" :
+					 "does not exist");
 	scalar = nnhal_operand_type_is_scalar(operand->type);
 	if ((scalar && desc->rank) ||
 	    !merge_shape(desc, operand->dimensions, scalar ? 0 : operand->num_dimensions))
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA,
+			       "%s %u has another shape than the other roles or dimensions",
+			       output ? "output" : "input", index);
 	return append_role(desc, &role, frequency);
 }
 
@@ -175,14 +181,14 @@ int ANeuralNetworksMemoryDesc_addInputRole(ANeuralNetworksMemoryDesc *desc,
 					   const ANeuralNetworksCompilation *compilation,
 					   uint32_t index, float frequency)
 {
-	return add_role(desc, compilation, index, false, frequency);
+	return TELL(add_role(desc, compilation, index, false, frequency));
 }
 
 int ANeuralNetworksMemoryDesc_addOutputRole(ANeuralNetworksMemoryDesc *desc,
 					    const ANeuralNetworksCompilation *compilation,
 					    uint32_t index, float frequency)
 {
-	return add_role(desc, compilation, index, true, frequency);
+	return TELL(add_role(desc, compilation, index, true, frequency));
 }
 
 static bool is_scalar(const ANeuralNetworksMemoryDesc *desc)
@@ -198,22 +204,22 @@ int ANeuralNetworksMemoryDesc_setDimensions(ANeuralNetworksMemoryDesc *desc, uin
 					    const uint32_t *dimensions)
 {
 	if (!desc || (!dimensions && rank))
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(desc, dimensions);
 	if (desc->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the descriptor is finished");
 	if ((rank && is_scalar(desc)) || !merge_shape(desc, dimensions, rank))
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "rank %u: the roles say something else of the shape", rank);
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
 int ANeuralNetworksMemoryDesc_finish(ANeuralNetworksMemoryDesc *desc)
 {
 	if (!desc)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(desc);
 	if (desc->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the descriptor is finished");
 	if (!desc->num_roles)
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "the descriptor has no role");
 	desc->finished = true;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -248,14 +254,15 @@ static int allocate(const ANeuralNetworksMemoryDesc *desc, const struct hal_role
 		    ANeuralNetworksMemory *memory)
 {
 	struct nnhal_buffer_desc shape = NNHAL_BUFFER_DESC_INIT;
+	enum nnhal_status status;
+	struct nnhal_diag diag;
 
 	shape.num_dimensions = desc->rank;
 	shape.dimensions = desc->dimensions;
-	return ndk_result(nnhal_device_allocate(desc->roles[0].compilation->device, &shape,
-						roles->models, desc->num_roles, roles->inputs,
-						roles->num_inputs, roles->outputs,
-						roles->num_outputs, &memory->buffer,
-						&memory->token, NULL));
+	status = nnhal_device_allocate(desc->roles[0].compilation->device, &shape, roles->models, desc->num_roles,
+				       roles->inputs, roles->num_inputs, roles->outputs, roles->num_outputs,
+				       &memory->buffer, &memory->token, &diag);
+	return ndk_why_status(status, &diag, "memory of the device");
 }
 
 /*
@@ -267,21 +274,32 @@ static int allocate_shared(const ANeuralNetworksMemoryDesc *desc, ANeuralNetwork
 	const struct nnhal_operand *operand =
 		ndk_argument_operand(desc->roles[0].compilation, desc->roles[0].output,
 				     desc->roles[0].index);
+	struct nnhal_diag diag;
 	uint32_t size;
 
 	if (nnhal_is_extension_operand_type(operand->type) ||
 	    (!nnhal_operand_type_is_scalar(operand->type) &&
 	     nnhal_tensor_has_unspecified_dimensions(operand->type, desc->dimensions, desc->rank)) ||
 	    nnhal_size_of_data(operand->type, desc->dimensions, desc->rank, &size) || !size)
-		return ANEURALNETWORKS_OP_FAILED;
-	return ndk_result(nnhal_memory_create(size, &memory->memory, NULL));
+		return ndk_why(ANEURALNETWORKS_OP_FAILED,
+			       "memory that all devices reach takes a known size, of a type of the HAL");
+	return ndk_why_status(nnhal_memory_create(size, &memory->memory, &diag), &diag, "memory for all devices");
+}
+
+static int allocate_anywhere(const ANeuralNetworksMemoryDesc *desc, struct hal_roles *roles,
+			     ANeuralNetworksMemory *memory)
+{
+	bool one_device = set_roles(roles, desc);
+	int result = one_device ? allocate(desc, roles, memory) : ANEURALNETWORKS_NO_ERROR;
+
+	return !one_device || result == ANEURALNETWORKS_OP_FAILED ? allocate_shared(desc, memory) : result;
 }
 
 static int copy_roles(const ANeuralNetworksMemoryDesc *desc, ANeuralNetworksMemory *memory)
 {
 	memory->roles = calloc(desc->num_roles, sizeof(*memory->roles));
 	if (!memory->roles)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	for (; memory->num_roles < desc->num_roles; memory->num_roles++) {
 		memory->roles[memory->num_roles] = desc->roles[memory->num_roles];
 		ndk_compilation_ref(memory->roles[memory->num_roles].compilation);
@@ -294,25 +312,23 @@ int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc,
 {
 	struct hal_roles roles = { 0 };
 	ANeuralNetworksMemory *m;
-	int result = ANEURALNETWORKS_OUT_OF_MEMORY;
+	int result;
 
 	if (!memory)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(memory);
 	*memory = NULL;
 	if (!desc)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(desc);
 	if (!desc->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the descriptor is not finished");
 	m = ndk_memory_new();
 	roles.models = calloc(desc->num_roles, sizeof(struct nnhal_prepared_model *));
 	roles.inputs = calloc(desc->num_roles, sizeof(*roles.inputs));
 	roles.outputs = calloc(desc->num_roles, sizeof(*roles.outputs));
-	if (m && roles.models && roles.inputs && roles.outputs) {
-		result = set_roles(&roles, desc) ? allocate(desc, &roles, m) :
-						   ANEURALNETWORKS_OP_FAILED;
-		if (result == ANEURALNETWORKS_OP_FAILED)
-			result = allocate_shared(desc, m);
-	}
+	if (!m || !roles.models || !roles.inputs || !roles.outputs)
+		result = ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
+	else
+		result = allocate_anywhere(desc, &roles, m);
 	free(roles.models);
 	free(roles.inputs);
 	free(roles.outputs);
@@ -320,7 +336,7 @@ int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc,
 		result = copy_roles(desc, m);
 	if (result) {
 		ANeuralNetworksMemory_free(m);
-		return result;
+		return TELL(result);
 	}
 	m->rank = desc->rank;
 	memcpy(m->dimensions, desc->dimensions, desc->rank * sizeof(*m->dimensions));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/ndk_why.h"
 #include "buffers/hardware_buffer_private.h"
 #include "memory/ndk_memory.h"
 
@@ -31,13 +32,14 @@ static int import(const struct nnhal_memory_desc *desc, ANeuralNetworksMemory **
 {
 	ANeuralNetworksMemory *m = ndk_memory_new();
 	enum nnhal_status status;
+	struct nnhal_diag diag;
 
 	if (!m)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
-	status = nnhal_memory_import(desc, &m->memory, NULL);
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
+	status = nnhal_memory_import(desc, &m->memory, &diag);
 	if (status) {
 		free(m);
-		return ndk_result(status);
+		return ndk_why_status(status, &diag, "the memory");
 	}
 	*memory = m;
 	return ANEURALNETWORKS_NO_ERROR;
@@ -52,18 +54,21 @@ int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t 
 	};
 
 	if (!memory)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(memory);
 	*memory = NULL;
 	if (fd < 0 || protect & ~(PROT_READ | PROT_WRITE))
-		return ANEURALNETWORKS_BAD_DATA;
+		return REFUSE(ANEURALNETWORKS_BAD_DATA,
+			      "descriptor %d, protection 0x%x: expected PROT_READ or PROT_WRITE", fd,
+			      (unsigned int)protect);
 	if (protect & PROT_READ)
 		desc.access |= NNHAL_MEMORY_READ;
 	if (protect & PROT_WRITE)
 		desc.access |= NNHAL_MEMORY_WRITE;
 	/* Zero would mean "all that the descriptor allows" below. */
 	if (!desc.access)
-		return ANEURALNETWORKS_BAD_DATA;
-	return import(&desc, memory);
+		return REFUSE(ANEURALNETWORKS_BAD_DATA, "protection 0x%x: expected PROT_READ or PROT_WRITE",
+			      (unsigned int)protect);
+	return TELL(import(&desc, memory));
 }
 
 int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
@@ -77,15 +82,15 @@ int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
 	int result;
 
 	if (!memory)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(memory);
 	*memory = NULL;
 	if (!ahwb)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(ahwb);
 	desc.fd = ahwb->fd;
 	desc.size = ahwb->size;
 	result = import(&desc, &m);
 	if (result)
-		return result;
+		return TELL(result);
 	m->hardware_buffer = (AHardwareBuffer *)ahwb;
 	AHardwareBuffer_acquire(m->hardware_buffer);
 	m->whole = ahwb->desc.format != AHARDWAREBUFFER_FORMAT_BLOB;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "model/ndk_model.h"
 
 static const uint32_t *copy_indexes(ANeuralNetworksModel *model, const uint32_t *indexes,
@@ -30,36 +31,42 @@ int ANeuralNetworksModel_addOperation(ANeuralNetworksModel *model,
 	int result;
 
 	if (!model || !inputs || !outputs)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(model, inputs, outputs);
 	if (model->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the model is finished");
 	result = ndk_check_operation(model, &operation);
 	if (result)
-		return result;
+		return TELL(result);
 	grown = ndk_grow(model->operations, model->num_operations, sizeof(*grown));
 	if (!grown)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	model->operations = grown;
 	operation.inputs = copy_indexes(model, inputs, inputCount);
 	operation.outputs = copy_indexes(model, outputs, outputCount);
 	if (!operation.inputs || !operation.outputs)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	model->operations[model->num_operations++] = operation;
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
 /* Mark the operands of a list; a list that names one twice, or one with a value, is refused. */
-static bool mark(uint8_t *marks, const ANeuralNetworksModel *model, const uint32_t *indexes,
-		 uint32_t count)
+static int mark(uint8_t *marks, const ANeuralNetworksModel *model, const uint32_t *indexes,
+		uint32_t count, const char *what)
 {
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		if (indexes[i] >= model->num_operands || marks[indexes[i]]++ ||
-		    model->operands[indexes[i]].lifetime != NNHAL_LIFETIME_TEMPORARY_VARIABLE)
-			return false;
+		if (indexes[i] >= model->num_operands)
+			return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u is operand %u, the model has %u", what, i,
+				       indexes[i], model->num_operands);
+		if (marks[indexes[i]]++)
+			return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u is operand %u, which the lists name twice",
+				       what, i, indexes[i]);
+		if (model->operands[indexes[i]].lifetime != NNHAL_LIFETIME_TEMPORARY_VARIABLE)
+			return ndk_why(ANEURALNETWORKS_BAD_DATA, "%s %u is operand %u, which has a value", what, i,
+				       indexes[i]);
 	}
-	return true;
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model,
@@ -67,24 +74,27 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model,
 						  uint32_t outputCount, const uint32_t *outputs)
 {
 	uint8_t *marks;
-	bool valid;
+	int result;
 	uint32_t i;
 
 	if (!model || !inputs || !outputs)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(model, inputs, outputs);
 	if (model->finished || model->identified)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE,
+			      "the model is finished, or its inputs and outputs are identified");
 	marks = calloc((size_t)model->num_operands + 1, 1);
 	if (!marks)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
-	valid = mark(marks, model, inputs, inputCount) && mark(marks, model, outputs, outputCount);
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
+	result = mark(marks, model, inputs, inputCount, "input");
+	if (!result)
+		result = mark(marks, model, outputs, outputCount, "output");
 	free(marks);
-	if (!valid)
-		return ANEURALNETWORKS_BAD_DATA;
+	if (result)
+		return TELL(result);
 	model->inputs = (uint32_t *)copy_indexes(model, inputs, inputCount);
 	model->outputs = (uint32_t *)copy_indexes(model, outputs, outputCount);
 	if (!model->inputs || !model->outputs)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	model->num_inputs = inputCount;
 	model->num_outputs = outputCount;
 	for (i = 0; i < inputCount; i++)
@@ -98,9 +108,9 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model,
 int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel *model, bool allow)
 {
 	if (!model)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(model);
 	if (model->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the model is finished");
 	model->relaxed = allow;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -112,7 +122,7 @@ static int make_flat(ANeuralNetworksModel *model)
 	int result;
 
 	if (!model->num_operations)
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "the model has no operation");
 	result = ndk_sort_operations(model);
 	if (result)
 		return result;
@@ -128,7 +138,7 @@ static int make_flat(ANeuralNetworksModel *model)
 	result = ndk_flatten(&model->flat, model, &main);
 	if (result)
 		return result;
-	result = ndk_check_flat(&model->flat);
+	result = ndk_check_flat(model, &model->flat);
 	if (result)
 		ndk_flat_fini(&model->flat);
 	return result;
@@ -139,13 +149,13 @@ int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)
 	int result;
 
 	if (!model)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(model);
 	if (model->finished)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the model is finished");
 	model->finished = true;
 	result = make_flat(model);
 	model->valid = !result;
-	return result;
+	return TELL(result);
 }
 
 /* Ask one device, and add what it supports. */
@@ -170,22 +180,22 @@ int ANeuralNetworksModel_getSupportedOperationsForDevices(
 	int result;
 
 	if (!model || !devices || !supportedOps)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(model, devices, supportedOps);
 	result = ndk_check_devices(devices, numDevices);
 	if (result == ANEURALNETWORKS_UNEXPECTED_NULL)
-		return result;
+		return TELL(result);
 	if (!model->valid)
-		return ANEURALNETWORKS_BAD_STATE;
+		return REFUSE(ANEURALNETWORKS_BAD_STATE, "the model is not finished, or its finish failed");
 	if (result)
-		return result;
+		return TELL(result);
 	answer = calloc(model->num_operations, 2 * sizeof(*answer));
 	if (!answer)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	sum = answer + model->num_operations;
 	for (i = 0; !result && i < numDevices; i++)
 		result = ask_device(model, devices[i], answer, sum);
 	if (!result)
 		memcpy(supportedOps, sum, model->num_operations * sizeof(*sum));
 	free(answer);
-	return result;
+	return TELL(result);
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "model/ndk_model.h"
 
 static int find_prefix(ANeuralNetworksModel *model, const char *name, uint32_t *prefix)
@@ -18,16 +19,16 @@ static int find_prefix(ANeuralNetworksModel *model, const char *name, uint32_t *
 			return ANEURALNETWORKS_NO_ERROR;
 		}
 	if (!ndk_extension_exists(name))
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "no device has the extension %s", name);
 	/* Types are positive numbers of 32 bits. */
 	if (model->num_extensions == INT16_MAX)
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "more than %d extensions", INT16_MAX);
 	grown = ndk_grow(model->extensions, model->num_extensions, sizeof(*grown));
 	copy = ndk_model_alloc(model, strlen(name) + 1, 1);
 	if (grown)
 		model->extensions = grown;
 	if (!grown || !copy)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	strcpy(copy, name);
 	*prefix = ++model->num_extensions;
 	grown[*prefix - 1] = (struct nnhal_extension_prefix){
@@ -36,16 +37,16 @@ static int find_prefix(ANeuralNetworksModel *model, const char *name, uint32_t *
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
-static int get_type(ANeuralNetworksModel *model, const char *name, uint16_t code, int32_t *type)
+static int get_type(ANeuralNetworksModel *model, const char *extensionName, uint16_t code, int32_t *type)
 {
 	uint32_t prefix;
 	int result;
 
-	if (!model || !name || !type)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (!model || !extensionName || !type)
+		return WHY_NULL(model, extensionName, type);
 	if (model->finished)
-		return ANEURALNETWORKS_BAD_STATE;
-	result = find_prefix(model, name, &prefix);
+		return ndk_why(ANEURALNETWORKS_BAD_STATE, "the model is finished");
+	result = find_prefix(model, extensionName, &prefix);
 	if (!result)
 		*type = (int32_t)(prefix << 16 | code);
 	return result;
@@ -56,7 +57,7 @@ int ANeuralNetworksModel_getExtensionOperandType(ANeuralNetworksModel *model,
 						 uint16_t operandCodeWithinExtension,
 						 int32_t *type)
 {
-	return get_type(model, extensionName, operandCodeWithinExtension, type);
+	return TELL(get_type(model, extensionName, operandCodeWithinExtension, type));
 }
 
 int ANeuralNetworksModel_getExtensionOperationType(ANeuralNetworksModel *model,
@@ -64,5 +65,5 @@ int ANeuralNetworksModel_getExtensionOperationType(ANeuralNetworksModel *model,
 						   uint16_t operationCodeWithinExtension,
 						   ANeuralNetworksOperationType *type)
 {
-	return get_type(model, extensionName, operationCodeWithinExtension, type);
+	return TELL(get_type(model, extensionName, operationCodeWithinExtension, type));
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_why.h"
 #include "model/ndk_model.h"
 
 /* The slot that has a model, or the free one where it belongs. Addresses have their low bits in common. */
@@ -148,11 +149,11 @@ static int append_data(struct ndk_flat *flat, const ANeuralNetworksModel *from)
 	void *grown;
 
 	if (size > UINT32_MAX || pools > UINT32_MAX)
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "values or memory of more than 32 bits");
 	if (from->values_size) {
 		grown = realloc(flat->values, size);
 		if (!grown)
-			return ANEURALNETWORKS_OUT_OF_MEMORY;
+			return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 		flat->values = grown;
 		memcpy(flat->values + flat->hal.operand_values_size, from->values,
 		       from->values_size);
@@ -161,7 +162,7 @@ static int append_data(struct ndk_flat *flat, const ANeuralNetworksModel *from)
 	if (from->num_pools) {
 		grown = realloc(flat->pools, pools * sizeof(*flat->pools));
 		if (!grown)
-			return ANEURALNETWORKS_OUT_OF_MEMORY;
+			return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 		flat->pools = grown;
 		memcpy(flat->pools + flat->hal.num_pools, from->pools,
 		       from->num_pools * sizeof(*flat->pools));
@@ -189,13 +190,13 @@ static int append_subgraph(struct ndk_flat *flat, const ANeuralNetworksModel *fr
 	struct nnhal_operand *operands;
 
 	if (!grown)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	flat->subgraphs = grown;
 	operations = add_extensions(flat, from) ? relocate_operations(flat, from) : NULL;
 	operands = operations ? relocate(flat, from, from->operands, from->num_operands) : NULL;
 	if (!operands) {
 		free(operations);
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	}
 	flat->subgraphs[i] = (struct nnhal_subgraph){
 		.num_operands = from->num_operands, .operands = operands,
@@ -210,19 +211,20 @@ static int append_subgraph(struct ndk_flat *flat, const ANeuralNetworksModel *fr
 int ndk_flatten(struct ndk_flat *flat, const ANeuralNetworksModel *model,
 		const struct nnhal_subgraph *main)
 {
-	int result = ANEURALNETWORKS_OUT_OF_MEMORY;
 	uint32_t i;
+	int result;
 
 	*flat = (struct ndk_flat){
 		.hal.hal_version = NNHAL_HAL_1_3,
 		.hal.main = *main,
 		.hal.relax_computation_float32_to_float16 = model->relaxed,
 	};
-	if (!add_extensions(flat, model))
+	if (add_extensions(flat, model))
+		flat->main_operands = relocate(flat, model, main->operands, main->num_operands);
+	if (!flat->main_operands) {
+		result = ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 		goto err_fini;
-	flat->main_operands = relocate(flat, model, main->operands, main->num_operands);
-	if (!flat->main_operands)
-		goto err_fini;
+	}
 	flat->hal.main.operands = flat->main_operands;
 	/* Operands that were made to check an operation have no constants. */
 	result = main->operands == model->operands ? append_data(flat, model) :

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ndk_why.h"
 #include "model/ndk_model.h"
 
 void *ndk_model_alloc(ANeuralNetworksModel *model, size_t count, size_t size)
@@ -37,11 +38,11 @@ int ANeuralNetworksModel_create(ANeuralNetworksModel **model)
 	ANeuralNetworksModel *m;
 
 	if (!model)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
+		return REFUSE_NULL(model);
 	*model = NULL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return REFUSE(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	atomic_init(&m->refs, 1);
 	*model = m;
 	return ANEURALNETWORKS_NO_ERROR;

@@ -76,13 +76,16 @@ int ndk_flatten(struct ndk_flat *flat, const ANeuralNetworksModel *model,
 void ndk_flat_fini(struct ndk_flat *flat);
 
 /* Does it follow the rules of libnnhal? */
-int ndk_check_flat(const struct ndk_flat *flat);
+int ndk_check_flat(const ANeuralNetworksModel *model, const struct ndk_flat *flat);
+
+/* A reason of libnnhal that begins with an operation names it as the program does. Returns @diag. */
+const struct nnhal_diag *ndk_renumber(const ANeuralNetworksModel *model, struct nnhal_diag *diag);
 
 /* The operations in an order in which they can run; BAD_DATA: there is none. */
 int ndk_sort_operations(ANeuralNetworksModel *model);
 
-/* Would this operand, and would this operation with its operands be valid, by the rules of libnnhal? */
-int ndk_check_operand(const ANeuralNetworksModel *model, const struct nnhal_operand *operand);
+/* Would this operand of this number, and would this operation with its operands be valid, by the rules of libnnhal? */
+int ndk_check_operand(const ANeuralNetworksModel *model, const struct nnhal_operand *operand, uint32_t number);
 int ndk_check_operation(const ANeuralNetworksModel *model,
 			const struct nnhal_operation *operation);
 

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ndk_why.h"
 #include "model/ndk_model.h"
 
 #define NO_WRITER	UINT32_MAX
@@ -18,8 +19,8 @@ struct sorting {
 	uint32_t *readers;
 };
 
-/* Who writes and who reads each operand; false: one is written twice. */
-static bool connect(struct sorting *s, const ANeuralNetworksModel *model)
+/* Who writes and who reads each operand; BAD_DATA: one is written twice. */
+static int connect(struct sorting *s, const ANeuralNetworksModel *model)
 {
 	uint32_t i, k, operand, at = 0;
 
@@ -29,7 +30,9 @@ static bool connect(struct sorting *s, const ANeuralNetworksModel *model)
 		for (k = 0; k < model->operations[i].num_outputs; k++) {
 			operand = model->operations[i].outputs[k];
 			if (s->writer[operand] != NO_WRITER)
-				return false;
+				return ndk_why(ANEURALNETWORKS_BAD_DATA,
+					       "operand %u is written by operations %u and %u", operand,
+					       s->writer[operand], i);
 			s->writer[operand] = i;
 		}
 	for (i = 0; i < model->num_operations; i++)
@@ -48,7 +51,7 @@ static bool connect(struct sorting *s, const ANeuralNetworksModel *model)
 	for (i = model->num_operands; i > 0; i--)
 		s->first[i] = s->first[i - 1];
 	s->first[0] = 0;
-	return true;
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 static uint32_t sort(struct sorting *s, const ANeuralNetworksModel *model, uint32_t *order)
@@ -77,12 +80,12 @@ int ndk_sort_operations(ANeuralNetworksModel *model)
 	struct sorting s;
 	struct nnhal_operation *sorted;
 	uint32_t *order, i;
-	int result = ANEURALNETWORKS_BAD_DATA;
+	int result;
 
 	for (i = 0; i < model->num_operations; i++)
 		links += model->operations[i].num_inputs;
 	if (links > INT32_MAX)
-		return ANEURALNETWORKS_BAD_DATA;
+		return ndk_why(ANEURALNETWORKS_BAD_DATA, "more than 2^31 inputs of operations");
 	words = 2 * (uint64_t)model->num_operands + 2 + model->num_operations + links;
 	s.writer = calloc(words, sizeof(uint32_t));
 	order = ndk_model_alloc(model, model->num_operations, sizeof(*order));
@@ -90,19 +93,21 @@ int ndk_sort_operations(ANeuralNetworksModel *model)
 	if (!s.writer || !order || !sorted) {
 		free(s.writer);
 		free(sorted);
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		return ndk_why(ANEURALNETWORKS_OUT_OF_MEMORY, "no memory");
 	}
 	s.first = s.writer + model->num_operands;
 	s.missing = s.first + model->num_operands + 1;
 	s.readers = s.missing + model->num_operations;
-	if (connect(&s, model) && sort(&s, model, order) == model->num_operations) {
+	result = connect(&s, model);
+	if (!result && sort(&s, model, order) != model->num_operations)
+		result = ndk_why(ANEURALNETWORKS_BAD_DATA, "operations that wait for each other");
+	if (!result) {
 		for (i = 0; i < model->num_operations; i++)
 			sorted[i] = model->operations[order[i]];
 		free(model->operations);
 		model->operations = sorted;
 		model->order = order;
 		sorted = NULL;
-		result = ANEURALNETWORKS_NO_ERROR;
 	}
 	free(sorted);
 	free(s.writer);
