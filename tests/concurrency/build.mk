@@ -34,7 +34,7 @@ TSAN_TESTS := $(patsubst %,$(BUILD)/tests/%,tsan_test \
 	nnhal_burst_test nnhal_async_test nnhal_execute_test nnhal_memory_test nnhal_device_test \
 	nnhal_prepare_test nnhal_slots_test nnhal_contexts_test nnhal_bound_test \
 	nnhal_completion_test nnhal_fenced_test nnhal_buffer_execute_test nnhal_copy_test \
-	nnhal_own_queue_test nnhal_resilient_test \
+	nnhal_resilient_test \
 	nnhal_fmq_test nnhal_burst_fmq_test nnhal_burst_fmq_client_test nnhal_burst_fmq_life_test \
 	nnhal_burst_fmq_process_test emu_concurrency_test emu_queue_test emu_sched_test \
 	emu_preempt_test emu_helpers_test emu_suspend_test emu_recovery_test emu_slot_test emu_load_test \
