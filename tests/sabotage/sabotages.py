@@ -443,7 +443,7 @@ SABOTAGES = [
              (replace("userspace/libnnhal/execution/buffers.c", r"return layout_takes\(&b->layout, shape\.dims, shape\.rank\) &&\n\s*",
                       "return "),), "^  FAILED"),
     Sabotage("surplus", "growth", "what the library does not know of a result stays as it was",
-             (replace("userspace/libnnhal/base/options.c", r"^\tresult_clear_surplus\(to, given, size\);\n", ""),),
+             (replace("userspace/shared/sized.h", r"^\tresult_clear_surplus\(to, given, size\);\n", ""),),
              "^  FAILED"),
     Sabotage("entry-distance", "growth", "results of a burst are as far apart as in this library",
              (replace("userspace/libnnhal/burst/burst_queue.c", r"result_entry\(results, n\+\+\)", "&results[n++]"),),
