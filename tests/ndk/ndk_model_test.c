@@ -356,6 +356,44 @@ static void test_nesting(void)
 	ANeuralNetworksModel_free(m);
 }
 
+/* What the HAL limits: ranks of operations on each element, the scale of a product. */
+static void test_limits(void)
+{
+	static const uint32_t rank5[5] = { 1, 2, 2, 2, 2 };
+	static const struct { int type; int result; const char *what; } ranks[] = {
+		{ ANEURALNETWORKS_FLOOR, 4, "FLOOR of rank 5" }, { ANEURALNETWORKS_RELU, 4, "RELU of rank 5" },
+		{ ANEURALNETWORKS_TANH, 4, "TANH of rank 5" }, { ANEURALNETWORKS_LOGISTIC, 4, "LOGISTIC of rank 5" },
+		{ ANEURALNETWORKS_EXP, 0, "EXP of rank 5" }, { ANEURALNETWORKS_ABS, 0, "ABS of rank 5" },
+	};
+	static const struct { float a, b, out; int result; const char *what; } products[] = {
+		{ 1, 1, 1, 4, "a product whose scale is that of the factors" },
+		{ 0.5f, 0.5f, 0.25f, 4, "a product of halves in quarters" },
+		{ 0.5f, 0.5f, 0.125f, 4, "a product of halves in eighths" },
+		{ 0.5f, 0.5f, 0.26f, 0, "a product of a coarser scale" },
+	};
+	ANeuralNetworksModel *m = NULL;
+	uint32_t n = 1;
+
+	ANeuralNetworksModel_create(&m);
+	ANeuralNetworksModel_addOperand(m, &int_scalar);
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++, n += 2) {
+		ANeuralNetworksModel_addOperand(m, OPERAND(TENSOR_FLOAT32, 5, rank5, 0, 0));
+		ANeuralNetworksModel_addOperand(m, OPERAND(TENSOR_FLOAT32, 5, rank5, 0, 0));
+		is(ANeuralNetworksModel_addOperation(m, ranks[i].type, 1, &(uint32_t){ n }, 1, &(uint32_t){ n + 1 }),
+		   ranks[i].result, ranks[i].what);
+	}
+	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++, n += 3) {
+		uint32_t inputs[3] = { n, n + 1, 0 };
+
+		ANeuralNetworksModel_addOperand(m, OPERAND(TENSOR_QUANT8_ASYMM, 1, four, products[i].a, 0));
+		ANeuralNetworksModel_addOperand(m, OPERAND(TENSOR_QUANT8_ASYMM, 1, four, products[i].b, 0));
+		ANeuralNetworksModel_addOperand(m, OPERAND(TENSOR_QUANT8_ASYMM, 1, four, products[i].out, 0));
+		is(ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_MUL, 3, inputs, 1, &(uint32_t){ n + 2 }),
+		   products[i].result, products[i].what);
+	}
+	ANeuralNetworksModel_free(m);
+}
+
 static void test_extension(void)
 {
 	ANeuralNetworksModel *m = add_operands();
@@ -450,6 +488,7 @@ int main(void)
 	test_graphs();
 	test_if();
 	test_nesting();
+	test_limits();
 	test_extension();
 	test_extension_in_branches();
 	test_empty_value();

@@ -135,7 +135,7 @@ def function(g, op):
 
 @make("FLOOR")
 def floor(g, op):
-    x = g.data(FLOAT, (1, 8), exact=True)
+    x = g.data(FLOAT, (1, 4), exact=True)
     g.op(op, [x], [(x.type, None)])
 
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include <nnhal/nnhal.h>
+#include <nnhal/util.h>
 
 #include "base/base.h"
 #include "base/diag.h"
@@ -120,6 +121,25 @@ static const char *broken_rule(const struct nnhal_subgraph *sg, const struct nnh
 	}
 }
 
+/* The product of two quantized tensors has a coarser scale than they give: in each version of the HAL. */
+static bool check_product(const struct nnhal_subgraph *sg, uint32_t i, const char *where, struct nnhal_diag *diag)
+{
+	const struct nnhal_operation *o = &sg->operations[i];
+	const struct nnhal_operand *a, *b;
+	float scale;
+
+	if (o->type != NNHAL_OPERATION_MUL)
+		return true;
+	a = &sg->operands[o->inputs[0]];
+	b = &sg->operands[o->inputs[1]];
+	scale = sg->operands[o->outputs[0]].scale;
+	if (!nnhal_operand_type_is_quantized(a->type) || scale > a->scale * b->scale)
+		return true;
+	diag_set(diag, "%soperation %u (MUL): scale %g of output 0, expected more than %g * %g, those of the inputs",
+		 where, i, scale, a->scale, b->scale);
+	return false;
+}
+
 static bool has_signature(uint32_t operation)
 {
 	return operation != NNHAL_OPERATION_OEM_OPERATION &&
@@ -150,6 +170,8 @@ bool validate_signature(const struct nnhal_subgraph *sg, uint32_t i, const uint3
 		explain(sg, i, &o, version, where, diag);
 		return false;
 	}
+	if (!check_product(sg, i, where, diag))
+		return false;
 	if (version >= NNHAL_HAL_1_2)
 		return true;
 	broken = broken_rule(sg, operation, signature_find(operation->type)->rule);
