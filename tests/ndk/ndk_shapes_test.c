@@ -156,9 +156,63 @@ static void test_described(void)
 	ANeuralNetworksCompilation_free(any);
 }
 
+/* One execution of RELU with a known input of [2, 2]. */
+static int run_relu(const ANeuralNetworksOperandType *out, const uint32_t *given, size_t bytes, unsigned int way)
+{
+	static const uint32_t open[2] = { 0, 0 }, known[2] = { 2, 2 };
+	static const float x[4] = { 1, 2, 3, 4 };
+	const ANeuralNetworksOperandType in = float_type(2, open), type = float_type(2, known);
+	const ANeuralNetworksOperandType of_output = float_type(2, given);
+	ANeuralNetworksCompilation *c = relu(&in, out);
+	ANeuralNetworksExecution *e = NULL;
+	ANeuralNetworksBurst *burst = NULL;
+	ANeuralNetworksEvent *event = NULL;
+	float y[64];
+	int result;
+
+	ANeuralNetworksBurst_create(c, &burst);
+	ANeuralNetworksExecution_create(c, &e);
+	ANeuralNetworksExecution_setInput(e, 0, &type, x, sizeof(x));
+	is(ANeuralNetworksExecution_setOutput(e, 0, given ? &of_output : NULL, y, bytes), NONE, "setOutput");
+	if (way == 0) {
+		result = ANeuralNetworksExecution_compute(e);
+	} else if (way == 1) {
+		result = ANeuralNetworksExecution_burstCompute(e, burst);
+	} else {
+		ANeuralNetworksExecution_startCompute(e, &event);
+		result = ANeuralNetworksEvent_wait(event);
+	}
+	ANeuralNetworksEvent_free(event);
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksBurst_free(burst);
+	ANeuralNetworksCompilation_free(c);
+	return result;
+}
+
+/* Only computing tells that the shape which the model or the type gives an output is not the real one. */
+static void test_contradictions(void)
+{
+	static const uint32_t columns[2] = { 0, 3 }, open[2] = { 0, 0 }, wide[2] = { 2, 3 }, right[2] = { 2, 2 };
+	const ANeuralNetworksOperandType three = float_type(2, columns), any = float_type(0, NULL),
+		of_rank = float_type(2, open);
+	int failed = ANEURALNETWORKS_OP_FAILED;
+
+	for (unsigned int way = 0; way < 3; way++) {
+		is(run_relu(&three, NULL, 24, way), failed, "the model has 3 columns, 2 are right");
+		is(run_relu(&three, NULL, 12, way), failed, "the same, and too little room");
+		is(run_relu(&three, NULL, 48, way), failed, "the same, and more room");
+		is(run_relu(&any, wide, 24, way), failed, "the type has 3 columns, the model no rank");
+		is(run_relu(&any, columns, 24, way), failed, "the same, with open rows");
+		is(run_relu(&of_rank, wide, 24, way), failed, "the type has 3 columns, the model a rank");
+		is(run_relu(&of_rank, right, 16, way), NONE, "the right shape");
+		is(run_relu(&of_rank, NULL, 12, way), ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE, "too little room only");
+	}
+}
+
 int main(void)
 {
 	test_quantization();
 	test_described();
+	test_contradictions();
 	return tap_done();
 }

@@ -48,6 +48,8 @@ static int make_shapes(ANeuralNetworksCompilation *c)
 		make_shape(c, main->input_indexes[i], to++);
 	for (i = 0; i < main->num_outputs; i++)
 		make_shape(c, main->output_indexes[i], to++);
+	while (to-- > c->shapes)
+		c->open_shapes |= to->is_open;
 	return ANEURALNETWORKS_NO_ERROR;
 }
 

@@ -34,6 +34,7 @@ struct ndk_spare {
  * @cache_dir: folder of cache files, or NULL
  * @token: names the model there
  * @shapes: of inputs, then of outputs, when it is valid
+ * @open_shapes: one of them is open
  * @spare: of an execution that was freed; NULL: there is none
  * @device: the device that prepared the whole, open
  * @prepared: the whole; NULL with @plan NULL: no device takes the model, which executions tell
@@ -60,6 +61,7 @@ struct ANeuralNetworksCompilation {
 	char *cache_dir;
 	uint8_t token[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN];
 	struct ndk_shape *shapes;
+	bool open_shapes;
 	struct ndk_spare *_Atomic spare;
 	struct nnhal_device *device;
 	struct nnhal_prepared_model *prepared;

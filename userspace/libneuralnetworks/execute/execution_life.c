@@ -32,7 +32,7 @@ static ANeuralNetworksExecution *new_execution(const ANeuralNetworksCompilation 
 	e->arguments = calloc(count + 1, sizeof(*e->arguments));
 	e->hal_arguments = calloc(count + 1, sizeof(*e->hal_arguments));
 	e->pools = calloc(count + 1, sizeof(*e->pools));
-	e->run = ndk_run_new(main->num_outputs);
+	e->run = ndk_run_new(main->num_outputs, c->open_shapes);
 	if (!e->arguments || !e->hal_arguments || !e->pools || !e->run) {
 		destroy(&e->spare);
 		return NULL;

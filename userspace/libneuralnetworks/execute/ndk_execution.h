@@ -31,6 +31,7 @@ struct ndk_argument {
  * @lock: for the fields below
  * @ended: signals @done
  * @done: the fields below have their values
+ * @open_shapes: the model leaves shapes of inputs or outputs open, so that only computing tells what is wrong with them
  * @result: result code
  * @fence: of a fenced execution: signals the end; else -1
  * @refused: result code of a fenced execution that fails since a step could not be launched; @fence is that of the
@@ -51,6 +52,7 @@ struct ndk_run {
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	bool done;
+	bool open_shapes;
 	int result;
 	int fence;
 	int refused;
@@ -148,7 +150,7 @@ struct ANeuralNetworksBurst {
 	struct nnhal_burst **steps;
 };
 
-struct ndk_run *ndk_run_new(uint32_t num_outputs);
+struct ndk_run *ndk_run_new(uint32_t num_outputs, bool open_shapes);
 struct ndk_run *ndk_run_ref(struct ndk_run *run);
 /* Another run instead of this one, unless nobody else looks at it. false: no memory, and nothing changed. */
 bool ndk_run_renew(struct ndk_run **run);

@@ -9,7 +9,7 @@
 #include "base/ndk_why.h"
 #include "execute/ndk_execution.h"
 
-struct ndk_run *ndk_run_new(uint32_t num_outputs)
+struct ndk_run *ndk_run_new(uint32_t num_outputs, bool open_shapes)
 {
 	struct ndk_run *run = calloc(1, sizeof(*run) + num_outputs * sizeof(run->shapes[0]));
 
@@ -21,6 +21,7 @@ struct ndk_run *ndk_run_new(uint32_t num_outputs)
 	run->fence = -1;
 	run->launched = run->fenced = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
 	run->num_outputs = num_outputs;
+	run->open_shapes = open_shapes;
 	return run;
 }
 
@@ -52,7 +53,12 @@ int ndk_run_note(struct ndk_run *run, int result)
 
 int ndk_run_result(struct ndk_run *run, enum nnhal_status status)
 {
-	return ndk_run_note(run, ndk_why_status(status, &run->why, "the execution"));
+	int result = ndk_why_status(status, &run->why, "the execution");
+
+	/* Lengths and shapes were right when they were set: what the operations give contradicts them. */
+	if (result == ANEURALNETWORKS_BAD_DATA && run->open_shapes)
+		result = ndk_why(ANEURALNETWORKS_OP_FAILED, "the execution: %s", run->why.message);
+	return ndk_run_note(run, result);
 }
 
 int ndk_run_why(const struct ndk_run *run)
@@ -125,7 +131,7 @@ bool ndk_run_renew(struct ndk_run **run)
 		r->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
 		return true;
 	}
-	r = ndk_run_new(r->num_outputs);
+	r = ndk_run_new(r->num_outputs, r->open_shapes);
 	if (!r)
 		return false;
 	ndk_run_unref(*run);
