@@ -191,8 +191,7 @@ void admin_save_program(struct admin *a, const struct nnpu_sqe_save_program *c)
 	struct load *load;
 
 	_Static_assert(sizeof(sqe) == sizeof(*c), "both are entries");
-	if (c->flags || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
-	    !room_ok(&c->image)) {
+	if (c->flags || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved))) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -205,7 +204,12 @@ void admin_save_program(struct admin *a, const struct nnpu_sqe_save_program *c)
 	p = find_program(ctx, number);
 	if (load)
 		load->saved = p;
-	status = p ? loads_add(dev, ctx, load) : NNPU_STATUS_INVALID_PROGRAM;
+	if (!p)
+		status = NNPU_STATUS_INVALID_PROGRAM;
+	else if (!room_ok(&c->image))
+		status = NNPU_STATUS_INVALID_FIELD;
+	else
+		status = loads_add(dev, ctx, load);
 	if (!status)
 		p->refs++;
 	pthread_mutex_unlock(&dev->lock);

@@ -201,9 +201,6 @@ static int load_sealed(struct loader *l)
 	if (!l->header.seal_off)
 		return load_constants(l);
 	memcpy(&seal, l->image + le32toh(l->header.seal_off), sizeof(seal));
-	if (!sealer_works(&l->dev->sealer))
-		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_SEAL, 0,
-				   NNPU_OPERAND_NONE);
 	if (!seal_begin(&l->dev->sealer, &l->seal, seal.key))
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	if (load_constants(l))
@@ -540,6 +537,10 @@ static int load(struct loader *l)
 	if (image_parse_header(request->image, request->size, l->dev->props.max_args, &l->header,
 			       l->v))
 		return -1;
+	/* The last rule of the header: without a library there is no kind that the device takes. */
+	if (l->header.seal_off && !sealer_works(&l->dev->sealer))
+		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_SEAL, 0,
+				   NNPU_OPERAND_NONE);
 	if (request->check && request->num_reports != le32toh(l->header.num_commands))
 		return verdict_status(l->v, NNPU_STATUS_INVALID_FIELD);
 	if (alloc_tables(l) || load_tensors(l) || (request->check && alloc_reports(l)) ||

@@ -76,6 +76,27 @@ void device_write_ctrl(struct nnpu_device *dev, uint32_t value, struct irqs *irq
 
 /* The control thread's part. */
 
+/* What only power-on clears; MEM_USED is 0 already. */
+static void clear_counters(struct nnpu_device *dev)
+{
+	unsigned int i;
+
+	dev->jobs = 0;
+	dev->busy_ns = 0;
+	dev->mem_peak = dev->mem_used;
+	for (i = 0; i <= dev->props.num_queues; i++)
+		dev->queues[i].busy_ns = 0;
+	for (i = 0; i < dev->props.num_engines; i++)
+		dev->seats[i].base = -atomic_load_explicit(&dev->seats[i].worker->count,
+							   memory_order_relaxed);
+	dev->latch_mem = 0;
+	dev->latch_peak = 0;
+	dev->latch_clock = 0;
+	dev->latch_jobs = 0;
+	dev->latch_busy = 0;
+	dev->power_on_ns = dev_now(dev);
+}
+
 /* No engine is busy and no context exists: bring the device to its new state. */
 static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 {
@@ -100,11 +121,7 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 		dev->resetting = false;
 	}
 	if (dev->power_on) {
-		dev->jobs = 0;
-		dev->busy_ns = 0;
-		for (i = 0; i <= dev->props.num_queues; i++)
-			dev->queues[i].busy_ns = 0;
-		dev->power_on_ns = dev_now(dev);
+		clear_counters(dev);
 		dev->power_on = false;
 	}
 	if (!dev->fatal)

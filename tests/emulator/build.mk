@@ -58,5 +58,8 @@ $(BUILD)/tests/emu_preempt_test: DIR_LDFLAGS = -Wl,--wrap=pthread_create
 # It stops the device where that takes a load.
 $(BUILD)/tests/emu_load_test: DIR_LDFLAGS = -Wl,--wrap=calloc
 
-# It looks between the device and the bus.
-$(BUILD)/tests/emu_queue_end_test: DIR_LDFLAGS = -Wl,--wrap=nnpu_device_create
+# It lets the device find no libcrypto.
+$(BUILD)/tests/emu_save_test $(EMU_LARGE_PAGES_TEST): DIR_LDFLAGS += -Wl,--wrap=dlopen
+
+# They look between the device and the bus.
+$(addprefix $(BUILD)/tests/,emu_queue_end_test emu_registers_test): DIR_LDFLAGS = -Wl,--wrap=nnpu_device_create

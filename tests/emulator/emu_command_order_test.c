@@ -14,6 +14,7 @@
 /* What does not exist, and an address that the bus does not know. */
 #define NO_CTX		60000u
 #define NO_QUEUE	7u
+#define NO_QUEUE_EVER	999u
 #define NOWHERE		4096u
 #define FAR		(1ull << 40)
 /* Slots of the context beside those of the rig. */
@@ -66,6 +67,18 @@ static void pairs(const char *name, const void *command, size_t bytes, const str
 
 #define ENTRY(s, field, value, status)	FAULT(s, field, value, status, NONE)
 #define UNKNOWN(s)			ENTRY(s, opcode, NNPU_ADMIN_NUM, INVALID_OPCODE)
+
+static void test_nop(void)
+{
+	static const struct fault faults[] = {
+		UNKNOWN(nnpu_sqe),
+		ENTRY(nnpu_sqe, flags, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe, ctx, CTX, INVALID_FIELD),
+		ENTRY(nnpu_sqe, body[55], 1, INVALID_FIELD),
+	};
+
+	PAIRS("NOP", &(struct nnpu_sqe) { .opcode = NNPU_ADMIN_NOP }, faults);
+}
 
 static void test_identify(void)
 {
@@ -138,6 +151,24 @@ static void test_queues(void)
 		ENTRY(nnpu_sqe_create_queue, sq_addr, 8, INVALID_FIELD),
 		ENTRY(nnpu_sqe_create_queue, cq_addr, 8, INVALID_FIELD),
 	};
+	/* What software kept, and may have changed. */
+	static const struct fault resume[] = {
+		UNKNOWN(nnpu_sqe_create_queue),
+		ENTRY(nnpu_sqe_create_queue, flags, NNPU_QUEUE_RESUME | NNPU_QUEUE_KERNEL, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, state.flags, 0x80, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, state.flags, NNPU_QUEUE_STATE_ARMED, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, state.reserved, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, state.arm_head, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, ctx, NO_CTX, INVALID_CTX),
+		ENTRY(nnpu_sqe_create_queue, qid, NO_QUEUE_EVER, INVALID_QUEUE),
+		ENTRY(nnpu_sqe_create_queue, qid, KERNEL_QUEUE, BUSY),
+		ENTRY(nnpu_sqe_create_queue, sq_entries, 3, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, cq_addr, 8, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, state.sq_head, 4, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, state.sq_tail, 4, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, state.cq_head, 4, INVALID_FIELD),
+		ENTRY(nnpu_sqe_create_queue, state.cq_tail, 4, INVALID_FIELD),
+	};
 	static const struct fault suspend[] = {
 		UNKNOWN(nnpu_sqe_suspend_queue),
 		ENTRY(nnpu_sqe_suspend_queue, flags, 2, INVALID_FIELD),
@@ -186,6 +217,9 @@ static void test_queues(void)
 
 	PAIRS("CREATE_QUEUE", &c, create);
 	PAIRS("SUSPEND_QUEUE", &s, suspend);
+	c.qid = htole16(5);
+	c.flags = NNPU_QUEUE_RESUME;
+	PAIRS("CREATE_QUEUE of a queue that was suspended", &c, resume);
 
 	d.opcode = NNPU_ADMIN_ABORT;
 	PAIRS("ABORT", &d, abort_one);
@@ -229,6 +263,8 @@ static void test_programs(void)
 		ENTRY(nnpu_sqe_load_program, program, 0, INVALID_PROGRAM),
 		ENTRY(nnpu_sqe_load_program, program, PROGRAM, BUSY),
 		ENTRY(nnpu_sqe_load_program, image.levels, 99, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, image.reserved, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, image.size, 0, INVALID_FIELD),
 		FAULT(nnpu_sqe_load_program, image.size, 64, PROGRAM_HEADER, SIZE),
 		ENTRY(nnpu_sqe_load_program, image.addr, NOWHERE, DMA_ERROR),
 	};
@@ -245,6 +281,20 @@ static void test_programs(void)
 		ENTRY(nnpu_sqe_load_program, num_reports, 2, INVALID_FIELD),
 		ENTRY(nnpu_sqe_load_program, report_addr, NOWHERE, DMA_ERROR),
 	};
+	static const struct fault save[] = {
+		UNKNOWN(nnpu_sqe_save_program),
+		ENTRY(nnpu_sqe_save_program, flags, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_save_program, reserved0, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_save_program, reserved, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_save_program, ctx, NO_CTX, INVALID_CTX),
+		ENTRY(nnpu_sqe_save_program, program, 0, INVALID_PROGRAM),
+		ENTRY(nnpu_sqe_save_program, program, 8, INVALID_PROGRAM),
+		ENTRY(nnpu_sqe_save_program, image.levels, 99, INVALID_FIELD),
+		ENTRY(nnpu_sqe_save_program, image.reserved, 1, INVALID_FIELD),
+		/* The rest of it is not 0: no room, but an address. */
+		ENTRY(nnpu_sqe_save_program, image.size, 0, INVALID_FIELD),
+		ENTRY(nnpu_sqe_save_program, image.addr, NOWHERE, DMA_ERROR),
+	};
 	static const struct fault unload[] = {
 		UNKNOWN(nnpu_sqe_unload_program),
 		ENTRY(nnpu_sqe_unload_program, flags, 1, INVALID_FIELD),
@@ -254,6 +304,9 @@ static void test_programs(void)
 	};
 	struct nnpu_sqe_load_program c = {
 		.opcode = NNPU_ADMIN_LOAD_PROGRAM, .ctx = htole32(CTX), .program = htole32(3),
+	};
+	struct nnpu_sqe_save_program s = {
+		.opcode = NNPU_ADMIN_SAVE_PROGRAM, .ctx = htole32(CTX), .program = htole32(PROGRAM),
 	};
 	struct nnpu_sqe_unload_program u = {
 		.opcode = NNPU_ADMIN_UNLOAD_PROGRAM, .ctx = htole32(CTX), .program = htole32(PROGRAM),
@@ -272,6 +325,8 @@ static void test_programs(void)
 	c.num_reports = htole32(1);
 	c.report_addr = rig_addr(rig_alloc(&rig, 8));
 	PAIRS("LOAD_CHECK", &c, check);
+	s.image = (struct nnpu_mem){ .addr = rig_addr(rig_alloc(&rig, 65536)), .size = htole64(65536) };
+	PAIRS("SAVE_PROGRAM", &s, save);
 	PAIRS("UNLOAD_PROGRAM", &u, unload);
 }
 
@@ -350,6 +405,7 @@ int main(void)
 	ok(!rig_load(&rig, CTX, PROGRAM, im.bytes, im.size, NULL), "a program");
 	image_free(&im);
 	test_execute();
+	test_nop();
 	test_identify();
 	test_contexts();
 	test_queues();

@@ -1,10 +1,33 @@
 // SPDX-License-Identifier: MIT
 /* Registers, doorbell window, reset state machine, properties. */
 #include <endian.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "rig.h"
 #include "tap.h"
+#include "watched_calls.h"
+
+/* How far the clock of the device is ahead. */
+static const struct nnpu_bus_ops *bus_ops;
+static atomic_uint_least64_t ahead_ns;
+
+static uint64_t now_ns(void *bus)
+{
+	return bus_ops->now_ns(bus) + atomic_load(&ahead_ns);
+}
+
+struct nnpu_device *__wrap_nnpu_device_create(const struct nnpu_device_props *props,
+					      const struct nnpu_bus_ops *ops, void *bus,
+					      char *error, size_t size)
+{
+	static struct nnpu_bus_ops watched;
+
+	bus_ops = ops;
+	watched = *ops;
+	watched.now_ns = now_ns;
+	return __real_nnpu_device_create(props, &watched, bus, error, size);
+}
 
 static void test_properties(void)
 {
@@ -203,6 +226,81 @@ static void test_no_doorbells(struct rig *r)
 	rig_reset(r);
 }
 
+/* Leave traces in all registers that can have some; the clock, and with it BUSY, has a high half. */
+static bool dirty(struct rig *r)
+{
+	struct nnpu_sqe_set_perf perf = {
+		.opcode = NNPU_ADMIN_SET_PERF, .level = htole32(NNPU_PERF_HIGH),
+	};
+	struct nnpu_sqe_execute sqe;
+	struct job_rig j;
+	struct image im;
+	uint16_t cid;
+	bool good;
+
+	rig_write(r, NNPU_REG_DB_STRIDE, 14);
+	good = rig_enable(r) && job_rig_init(&j, r, 1, 1) && !rig_admin(r, &perf, NULL);
+	image_add(&im, 16);
+	good = good && !rig_load(r, 1, 1, im.bytes, im.size, NULL);
+	image_free(&im);
+	job_add_args(&j, 16);
+	good = good && !job_execute(&j, 1, NULL);
+	/* A job that runs while the clock leaps, and that the reset ends. */
+	rig_inject(r, NNPU_INJECT_JOB_STALL, 2);
+	job_sqe(&j, 1, &sqe);
+	cid = rig_push(r, j.q, (struct nnpu_sqe *)&sqe);
+	rig_kick(r, j.q);
+	good = good && rig_poll(r, NNPU_QREG_BASE + NNPU_QREG_STRIDE + NNPU_QREG_CURRENT, ~0u,
+				NNPU_QREG_CURRENT_RUNNING | cid);
+	atomic_fetch_add(&ahead_ns, 3ull << 32);
+	nnpu_inproc_doorbell(r->ip, 1, NNPU_DB_CQ_HEAD, 0xffff);
+	/* Whatever has halves. */
+	rig_read64(r, NNPU_REG_MEM_USED_LO);
+	rig_read64(r, NNPU_REG_MEM_PEAK_LO);
+	rig_read64(r, NNPU_REG_JOBS_LO);
+	return good && rig_read64(r, NNPU_REG_CLOCK_LO) >> 32 && rig_read64(r, NNPU_REG_BUSY_LO) >> 32 &&
+	       rig_read(r, NNPU_REG_FAULT_STATUS) && rig_read64(r, NNPU_REG_MEM_PEAK_LO) &&
+	       (rig_read(r, NNPU_EREG_BASE + NNPU_EREG_PROGRESS) ||
+		rig_read(r, NNPU_EREG_BASE + NNPU_EREG_STRIDE + NNPU_EREG_PROGRESS));
+}
+
+/* Power-on gives every register of the device the value that it had when it was made. */
+static void test_power_on(void)
+{
+	const uint32_t end = NNPU_QREG_BASE + (RIG_QUEUES + 1) * NNPU_QREG_STRIDE;
+	static uint32_t fresh[0x2000 / 4];
+	struct nnpu_inproc_config config;
+	unsigned int wrong = 0, changed = 0;
+	uint32_t offset;
+	struct rig r;
+
+	rig_config(&config);
+	config.props.num_engines = 2;
+	rig_open(&r, &config);
+	for (offset = 0; offset < end; offset += 4)
+		fresh[offset / 4] = rig_read(&r, offset);
+	ok(dirty(&r), "a device that has worked");
+	for (offset = 0; offset < end; offset += 4)
+		changed += rig_read(&r, offset) != fresh[offset / 4];
+	nnpu_device_power_on_reset(nnpu_inproc_device(r.ip));
+	ok(rig_poll(&r, NNPU_REG_STATUS, ~0u, 0), "power-on after %u registers have changed", changed);
+	for (offset = 0; offset < end; offset += 4) {
+		uint32_t value;
+
+		/* The high half of the clock is what the last look at the low half left. */
+		if (offset == NNPU_REG_CLOCK_LO)
+			continue;
+		value = rig_read(&r, offset);
+		if (value == fresh[offset / 4])
+			continue;
+		wrong++;
+		tap_note("0x%04x: 0x%08x, was 0x%08x", offset, value, fresh[offset / 4]);
+	}
+	ok(!wrong, "each of them is as before: %u are not", wrong);
+	ok(rig_read64(&r, NNPU_REG_CLOCK_LO) < 1ull << 33, "the clock begins at 0");
+	rig_close(&r);
+}
+
 static void test_unreachable_ring(struct rig *r)
 {
 	static uint8_t page[4096] __attribute__((aligned(4096)));
@@ -256,6 +354,7 @@ int main(void)
 	test_enable(&r);
 	test_db_stride(&r);
 	test_no_doorbells(&r);
+	test_power_on();
 	test_unreachable_ring(&r);
 	rig_close(&r);
 	test_no_injection();

@@ -586,6 +586,44 @@ static void test_seal(void)
 	ok(memory_settles(used), "nothing stays of any of them");
 }
 
+/* A device for which there is no libcrypto takes no kind of seal: a rule of the header. */
+static bool no_library;
+
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
+
+void *__wrap_dlopen(const char *name, int flags)
+{
+	return no_library ? NULL : __real_dlopen(name, flags);
+}
+
+static void test_no_library(void)
+{
+	struct nnpu_program_header *h;
+	uint64_t bare, size;
+	uint8_t *room;
+
+	no_library = true;
+	rig_open(&rig, NULL);
+	ok(rig_enable(&rig) && job_rig_init(&j, &rig, 1, 1), "a device without libcrypto");
+	room = rig_alloc(&rig, ROOM);
+	bare = image_text(room);
+	ok(!rig_load(&rig, 1, 1, room, bare, NULL) && !rig_unload(&rig, 1, 1),
+	   "it takes a program without a seal");
+	size = add_seal(room, bare, rfc_key, rfc_tag);
+	refused("and none with a seal", room, size, NNPU_STATUS_PROGRAM_UNSUPPORTED,
+		NNPU_REASON_SEAL, 0);
+	h = (void *)room;
+	((struct nnpu_tensor_desc *)(room + le32toh(h->tensors_off)))->type = 0xffff;
+	refused("before it looks at the tensors", room, size, NNPU_STATUS_PROGRAM_UNSUPPORTED,
+		NNPU_REASON_SEAL, 0);
+	seal_of(room)->reserved = htole32(1);
+	refused("and after the rest of the header", room, size, NNPU_STATUS_PROGRAM_HEADER,
+		NNPU_REASON_RESERVED, 0);
+	rig_close(&rig);
+	no_library = false;
+}
+
 static void test_command(void)
 {
 	struct nnpu_sqe_save_program c = {
@@ -658,5 +696,6 @@ int main(void)
 	test_hostile();
 	test_seal();
 	rig_close(&rig);
+	test_no_library();
 	return tap_done();
 }
