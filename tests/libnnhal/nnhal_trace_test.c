@@ -123,7 +123,7 @@ static const struct failure {
 
 /* ---- runs ---- */
 
-enum how { SYNC, ASYNC, FENCED, FENCED_BEHIND, NUM_HOWS };
+enum way { SYNC, ASYNC, FENCED, FENCED_BEHIND, NUM_HOWS };
 
 static const char *const how_names[] = {
 	"synchronous", "asynchronous", "fenced", "fenced, behind a fence",
@@ -156,7 +156,7 @@ static enum nnhal_status run_fenced(struct nnhal_prepared_model *model, struct r
 	return status;
 }
 
-static enum nnhal_status run(struct nnhal_prepared_model *model, struct run *r, enum how how,
+static enum nnhal_status run(struct nnhal_prepared_model *model, struct run *r, enum way how,
 			     bool is_late)
 {
 	struct callback_result result = CALLBACK_RESULT_INIT;
@@ -176,7 +176,7 @@ static enum nnhal_status run(struct nnhal_prepared_model *model, struct run *r, 
 }
 
 /* All that a device does, with the failure; closing it waits for what goes on. */
-static void use_device(const struct failure *failure, enum how how, int good, bool copied,
+static void use_device(const struct failure *failure, enum way how, int good, bool copied,
 		       bool is_late)
 {
 	struct nnhal_memory_desc desc = {
