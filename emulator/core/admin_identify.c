@@ -11,6 +11,7 @@
 #include "firmware_build.h"
 #include "program_image.h"
 #include "program_load.h"
+#include "seats.h"
 #include "ops/extension.h"
 
 /*
@@ -83,6 +84,9 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 	id->load_ms = htole32(LOAD_MS);
 	id->load_image_ms = htole32(LOAD_IMAGE_MS);
 	id->load_const_ms = htole32(LOAD_CONST_MS);
+	id->slice_us = htole32(dev->props.slices ? SLICE_NS / 1000 : 0);
+	id->max_loads = htole32(dev->props.max_loads);
+	id->max_operands = htole32(dev->props.max_operands);
 }
 
 /* The codes of extension @i of the list. */

@@ -33,6 +33,10 @@ void nnpu_device_default_props(struct nnpu_device_props *props)
 		.max_db_stride = MAX_DB_STRIDE,
 		.memory_size = 1ull << 30,
 		.max_operand_size = 256ull << 20,
+		.max_loads = 1u << 16,
+		.max_operands = NNPU_DEVICE_MAX_OPERANDS,
+		.slices = true,
+		.load_turns = true,
 	};
 }
 
@@ -58,6 +62,8 @@ int nnpu_device_check_props(const struct nnpu_device_props *p, char *error, size
 		{ "memory_size", p->memory_size, NNPU_DEVICE_MIN_MEMORY, NNPU_DEVICE_MAX_MEMORY },
 		{ "max_operand_size", p->max_operand_size, 1, p->memory_size },
 		{ "poll_ns", p->poll_ns, 0, NS_PER_S },
+		{ "max_loads", p->max_loads, 1, 1u << 16 },
+		{ "max_operands", p->max_operands, 1, NNPU_DEVICE_MAX_OPERANDS },
 	};
 	size_t i;
 

@@ -28,6 +28,7 @@
 #define NNPU_DEVICE_MAX_THREADS		16
 #define NNPU_DEVICE_MAX_CONTEXTS	1024
 #define NNPU_DEVICE_MAX_VECTORS		2048
+#define NNPU_DEVICE_MAX_OPERANDS	(1u << 22)
 #define NNPU_DEVICE_MIN_MEMORY		(1ull << 20)
 #define NNPU_DEVICE_MAX_MEMORY		(1ull << 40)
 
@@ -57,6 +58,10 @@
  * @poll_ns: how long an idle engine polls for work before it sleeps, at most 1 s.
  *	Trades host CPU time against the latency of the first job. At NNPU_PERF_LOW
  *	it does not poll, at NNPU_PERF_HIGH it polls for at least 0.5 ms
+ * @max_loads: loads that the device holds at a time, 1 .. 65536
+ * @max_operands: operands of all commands of a program, 1 .. NNPU_DEVICE_MAX_OPERANDS
+ * @slices: jobs give way, and groups and contexts have shares of device time
+ * @load_turns: loads of different contexts take turns
  * @inject: fault injection register works
  * @null_mode: jobs complete without computing
  * @examples: the device has its example extension, com.example.fibonacci, too
@@ -77,6 +82,10 @@ struct nnpu_device_props {
 	uint64_t memory_size;
 	uint64_t max_operand_size;
 	uint64_t poll_ns;
+	unsigned int max_loads;
+	unsigned int max_operands;
+	bool slices;
+	bool load_turns;
 	bool inject;
 	bool null_mode;
 	bool examples;

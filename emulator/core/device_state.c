@@ -37,6 +37,8 @@ uint64_t dev_features(const struct nnpu_device *dev)
 	       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_PERF_LEVELS | NNPU_FEATURE_SUSPEND |
 	       NNPU_FEATURE_CONTROL_FLOW | NNPU_FEATURE_COPY | NNPU_FEATURE_DEADLINE |
 	       NNPU_FEATURE_SAVE |
+	       (dev->props.slices ? NNPU_FEATURE_SLICES : 0) |
+	       (dev->props.load_turns ? NNPU_FEATURE_LOAD_TURNS : 0) |
 	       (extension_offered(dev->props.examples, NULL) ? NNPU_FEATURE_EXTENSIONS : 0) |
 	       (dev->props.inject ? NNPU_FEATURE_INJECT : 0) |
 	       (dev->props.null_mode ? NNPU_FEATURE_NULL : 0);

@@ -85,7 +85,9 @@ static void loader_point(struct job_progress *progress)
 	struct nnpu_device *dev = w->dev;
 	uint64_t now = dev_now(dev);
 
-	/* The slice begins when somebody waits. */
+	if (!dev->props.load_turns)
+		return;
+	/* The slice begins when another load waits. */
 	if (!w->slice_end)
 		w->slice_end = now + SLICE_NS;
 	if (now < w->slice_end)
@@ -263,7 +265,7 @@ unsigned int loads_add(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct loa
 	/* Loaders may leave now. Nobody gets this completion. */
 	if (atomic_load(&dev->stop))
 		return NNPU_STATUS_ABORTED;
-	if (dev->num_loads == dev->queues[0].sq_entries)
+	if (dev->num_loads == dev->queues[0].sq_entries || dev->num_loads == dev->props.max_loads)
 		return NNPU_STATUS_NO_RESOURCES;
 	if (!load)
 		return NNPU_STATUS_NO_MEMORY;

@@ -12,12 +12,6 @@
 #include "tensor_shape.h"
 #include "ops/extension.h"
 
-/*
- * Commands may share parts of the index pool, so a small image could have a huge number of
- * operands. The limit is far above that of any real model.
- */
-#define MAX_OPERANDS	(1u << 22)
-
 static int header_fault(struct verdict *v, unsigned int reason)
 {
 	return verdict_set(v, NNPU_STATUS_PROGRAM_HEADER, reason, 0, NNPU_OPERAND_NONE);
@@ -614,8 +608,8 @@ static uint64_t image_command_operands(const struct nnpu_command *c)
 	return (uint64_t)le16toh(c->num_inputs) + le16toh(c->num_outputs);
 }
 
-int image_count(const uint8_t *image, const struct nnpu_program_header *h, uint32_t *operands,
-		uint32_t *blocks, struct op_pace *pace, struct verdict *v)
+int image_count(const uint8_t *image, const struct nnpu_program_header *h, uint32_t max_operands,
+		uint32_t *operands, uint32_t *blocks, struct op_pace *pace, struct verdict *v)
 {
 	uint32_t i, num = le32toh(h->num_commands);
 	uint64_t total = 0;
@@ -626,7 +620,7 @@ int image_count(const uint8_t *image, const struct nnpu_program_header *h, uint3
 
 		image_get_command(image, h, i, &c);
 		total += image_command_operands(&c);
-		if (total > MAX_OPERANDS)
+		if (total > max_operands)
 			return command_fault(v, i, NNPU_REASON_SIZE, NNPU_OPERAND_NONE);
 		*blocks += le32toh(c.opcode) == NNPU_CMD_BLOCK;
 		if (paced(pace, 8, v))

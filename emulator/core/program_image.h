@@ -38,9 +38,13 @@ int image_parse_command(const uint8_t *image, const struct nnpu_program_header *
 			uint32_t *owner, struct nnpu_command *cmd, struct op_pace *pace,
 			struct verdict *v);
 
-/* Count the operands of all commands, and the blocks. Too many operands are a fault. */
+/*
+ * Count the operands of all commands, and the blocks. More than @max_operands are a fault: commands may
+ * share parts of the index pool, so a small image could have a huge number of them.
+ */
 int image_count(const uint8_t *image, const struct nnpu_program_header *header,
-		uint32_t *operands, uint32_t *blocks, struct op_pace *pace, struct verdict *v);
+		uint32_t max_operands, uint32_t *operands, uint32_t *blocks,
+		struct op_pace *pace, struct verdict *v);
 
 void image_get_command(const uint8_t *image, const struct nnpu_program_header *header,
 		       uint32_t index, struct nnpu_command *cmd);

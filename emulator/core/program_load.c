@@ -496,7 +496,8 @@ static int alloc_tables(struct loader *l)
 	p->num_inputs = le16toh(l->header.num_inputs);
 	p->num_outputs = le16toh(l->header.num_outputs);
 	p->relaxed = le32toh(l->header.flags) & NNPU_PROGRAM_RELAXED;
-	if (image_count(l->image, &l->header, &p->num_operands, &p->num_blocks, &l->pace, l->v) ||
+	if (image_count(l->image, &l->header, l->dev->props.max_operands, &p->num_operands,
+			&p->num_blocks, &l->pace, l->v) ||
 	    load_alloc_tables(l))
 		return -1;
 	return control_find_blocks(l);

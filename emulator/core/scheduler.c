@@ -12,6 +12,8 @@
  * entries gain a larger share. A group, context or lane that was idle starts level with the
  * others: idle time earns no credit.
  *
+ * Without NNPU_FEATURE_SLICES a turn counts as one unit of device time, and weights do not count.
+ *
  * The cost depends on the number of groups, contexts and lanes that have work, not of those
  * that exist.
  */
@@ -381,11 +383,16 @@ bool sched_is_before(const struct nnpu_device *dev, const struct lane *a, const 
 	return a->vtime < b->vtime;
 }
 
-void sched_begin(struct nnpu_device *dev, const struct lane *lane)
+void sched_begin(struct nnpu_device *dev, struct lane *lane)
 {
 	struct sched_ctx *s = &lane->ctx->sched;
 	unsigned int i;
 
+	if (!dev->props.slices) {
+		lane->vtime++;
+		s->vtime++;
+		s->group->vtime++;
+	}
 	for (i = 0; i < s->class; i++)
 		dev->classes[i].passed = dev->classes[i].first ? dev->classes[i].passed + 1 : 0;
 	dev->classes[s->class].passed = 0;
@@ -405,6 +412,9 @@ void sched_charge(struct lane *lane, uint64_t ns)
 	struct sched_group *g = s->group;
 	uint64_t share;
 
+	/* A turn counts as one, however long it is: see sched_begin(). */
+	if (!lane->ctx->dev->props.slices)
+		return;
 	/* A job that took no time on a coarse clock counts, too. */
 	if (!ns)
 		ns = 1;

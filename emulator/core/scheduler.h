@@ -105,7 +105,7 @@ void sched_contend(struct nnpu_device *dev);
 
 /* The lane to serve next, or NULL. sched_begin(): its turn begins, and the others are passed over. */
 struct lane *sched_pick(struct nnpu_device *dev);
-void sched_begin(struct nnpu_device *dev, const struct lane *lane);
+void sched_begin(struct nnpu_device *dev, struct lane *lane);
 
 /* Does @a come before @b, another ready lane, if no others are there? */
 bool sched_is_before(const struct nnpu_device *dev, const struct lane *a, const struct lane *b);

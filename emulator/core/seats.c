@@ -15,8 +15,6 @@
 #include "scheduler.h"
 #include "seats.h"
 
-/* How long a job runs while others wait, ns. */
-#define SLICE_NS	5000000u
 /* How long a spare worker keeps the memory of its last job, seconds. */
 #define KEEP_MEMORY_S	1
 
@@ -241,7 +239,7 @@ void worker_point(struct job_progress *p)
 		worker_give_memory(e);
 		pthread_mutex_unlock(&dev->lock);
 	}
-	if (!(contended & ~CONTENDED_MEMORY))
+	if (!(contended & ~CONTENDED_MEMORY) || !dev->props.slices)
 		return;
 	/* The slice begins when somebody waits. */
 	if (!e->slice_end)

@@ -9,6 +9,9 @@
 #ifndef NNPU_EMU_SEATS_H
 #define NNPU_EMU_SEATS_H
 
+/* How long a job runs while others wait, ns. */
+#define SLICE_NS	5000000u
+
 struct job_progress;
 struct nnpu_device;
 struct nnpu_engine;

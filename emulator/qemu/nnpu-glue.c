@@ -148,6 +148,9 @@ bool nnpu_glue_init(NnpuGlue *glue, Object *owner, unsigned int max_vectors,
 		props->max_operand_size = p->memory;
 	props->poll_ns = p->poll_us * 1000ull;
 	props->max_db_stride = p->db_stride;
+	props->max_loads = p->max_loads;
+	props->slices = p->slices;
+	props->load_turns = p->load_turns;
 	props->inject = p->inject;
 	props->null_mode = p->null_mode;
 	props->examples = p->examples;

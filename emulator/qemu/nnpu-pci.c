@@ -3,7 +3,8 @@
  * NNPU as a PCI Express device of QEMU 7.2.
  *
  *   -device nnpu-pci[,queues=N][,engines=N][,threads=N][,memory=SIZE][,vectors=N]
- *           [,poll-us=N][,db-stride=LOG2][,inject=on][,null=on][,examples=on][,trace=on]
+ *           [,poll-us=N][,db-stride=LOG2][,max-loads=N][,slices=off][,load-turns=off]
+ *           [,inject=on][,null=on][,examples=on][,trace=on]
  */
 #include "qemu/osdep.h"
 #include "qemu/atomic.h"

@@ -17,6 +17,9 @@ typedef struct NnpuGlueProps {
 	uint32_t vectors;
 	uint32_t poll_us;
 	uint32_t db_stride;
+	uint32_t max_loads;
+	bool slices;
+	bool load_turns;
 	bool inject;
 	bool null_mode;
 	bool examples;
@@ -31,6 +34,9 @@ typedef struct NnpuGlueProps {
 	DEFINE_PROP_UINT32("vectors", state, props.vectors, 0),			\
 	DEFINE_PROP_UINT32("poll-us", state, props.poll_us, 0),			\
 	DEFINE_PROP_UINT32("db-stride", state, props.db_stride, 16),		\
+	DEFINE_PROP_UINT32("max-loads", state, props.max_loads, 65536),	\
+	DEFINE_PROP_BOOL("slices", state, props.slices, true),			\
+	DEFINE_PROP_BOOL("load-turns", state, props.load_turns, true),		\
 	DEFINE_PROP_BOOL("inject", state, props.inject, false),			\
 	DEFINE_PROP_BOOL("null", state, props.null_mode, false),		\
 	DEFINE_PROP_BOOL("examples", state, props.examples, false),		\

@@ -671,6 +671,8 @@ struct nnpu_performance {
 #define NNPU_FEATURE_COPY		(1u << 11)	/* COPY command */
 #define NNPU_FEATURE_SAVE		(1u << 12)	/* SAVE_PROGRAM command */
 #define NNPU_FEATURE_PROPAGATE		(1u << 13)	/* reserved: NNPU_EXEC_PROPAGATE */
+#define NNPU_FEATURE_SLICES		(1u << 14)	/* jobs give way, shares of device time */
+#define NNPU_FEATURE_LOAD_TURNS		(1u << 15)	/* loads of contexts take turns */
 
 /**
  * struct nnpu_identify - what the device is, 4096 bytes
@@ -707,6 +709,10 @@ struct nnpu_performance {
  * @num_isas: valid entries of @isas
  * @isas: instruction sets of native code that the device takes, none of them 0
  * @build: tells builds of one version of @firmware apart; all zero: not known
+ * @slice_us: how long a job has an engine while others wait, us; 0 without
+ *	NNPU_FEATURE_SLICES
+ * @max_loads: LOAD_PROGRAM and SAVE_PROGRAM commands that the device holds at a time, at least 1
+ * @max_operands: operands of all commands of a program, at most
  * @reserved: zero
  */
 struct nnpu_identify {
@@ -738,7 +744,10 @@ struct nnpu_identify {
 	__le32 num_isas;
 	__le32 isas[8];
 	__u8 build[32];
-	__u8 reserved[1540];
+	__le32 slice_us;
+	__le32 max_loads;
+	__le32 max_operands;
+	__u8 reserved[1528];
 };
 
 /* "NNPI", little-endian. */
