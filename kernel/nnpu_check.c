@@ -199,21 +199,18 @@ static int nnpu_check_submit_kind(const struct drm_nnpu_submit *args, u64 featur
 	}
 }
 
-#define NNPU_SUBMIT_DEADLINE	(DRM_NNPU_SUBMIT_DEADLINE_RELATIVE | \
-				 DRM_NNPU_SUBMIT_DEADLINE_ABORT)
 #define NNPU_SUBMIT_FLAGS	(DRM_NNPU_SUBMIT_PROFILE | DRM_NNPU_SUBMIT_PROPAGATE | \
-				 NNPU_SUBMIT_DEADLINE | DRM_NNPU_SUBMIT_NONBLOCK)
+				 DRM_NNPU_SUBMIT_DEADLINE_ABORT | DRM_NNPU_SUBMIT_NONBLOCK)
 
-/* Flags that say something about a deadline need one, and it needs a device that has deadlines. */
+/* The flag that says something about a deadline needs one, and it needs a device that has them. */
 static int nnpu_check_submit_deadline(const struct drm_nnpu_submit *args, u64 features)
 {
 	bool any = args->deadline_ns || args->duration_ns;
+	bool ends = args->flags & DRM_NNPU_SUBMIT_DEADLINE_ABORT;
 
-	if ((any || args->flags & NNPU_SUBMIT_DEADLINE) && !(features & NNPU_FEATURE_DEADLINE))
+	if ((any || ends) && !(features & NNPU_FEATURE_DEADLINE))
 		return -EOPNOTSUPP;
-	if (args->flags & DRM_NNPU_SUBMIT_DEADLINE_RELATIVE && !args->deadline_ns)
-		return -EINVAL;
-	return args->flags & DRM_NNPU_SUBMIT_DEADLINE_ABORT && !any ? -EINVAL : 0;
+	return ends && !any ? -EINVAL : 0;
 }
 
 /**

@@ -115,9 +115,7 @@ static void nnpu_submit_deadline(struct nnpu_submit *s)
 
 	job->submit_ns = s->begin_ns;
 	job->duration_ns = args->duration_ns;
-	if (args->flags & DRM_NNPU_SUBMIT_DEADLINE_RELATIVE)
-		job->deadline_ns = nnpu_job_time_after(job->submit_ns, args->deadline_ns);
-	else if (args->deadline_ns)
+	if (args->deadline_ns)
 		job->deadline_ns = args->deadline_ns;
 	if (args->flags & DRM_NNPU_SUBMIT_DEADLINE_ABORT)
 		job->args->flags = cpu_to_le32(NNPU_ARGS_DEADLINE_ABORT);

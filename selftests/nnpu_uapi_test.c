@@ -570,8 +570,6 @@ TEST_F(nnpu, submit_negative)
 	REFUSED(-EINVAL);
 	arg.profile_slot = 1;
 	REFUSED(-EINVAL);
-	arg.flags = DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
-	REFUSED(-EINVAL);
 	arg.flags = DRM_NNPU_SUBMIT_DEADLINE_ABORT;
 	REFUSED(-EINVAL);
 	arg.kind = DRM_NNPU_JOB_COPY + 1;

@@ -464,12 +464,10 @@ struct drm_nnpu_sync {
  * no error.
  */
 #define DRM_NNPU_SUBMIT_PROPAGATE	(1u << 1)
-/* @deadline_ns counts from SUBMIT on; otherwise it is a time of CLOCK_MONOTONIC. */
-#define DRM_NNPU_SUBMIT_DEADLINE_RELATIVE	(1u << 2)
 /* The deadline also ends a job that has begun, at its next point. */
-#define DRM_NNPU_SUBMIT_DEADLINE_ABORT	(1u << 3)
+#define DRM_NNPU_SUBMIT_DEADLINE_ABORT	(1u << 2)
 /* If the context has as many jobs as it can have, fail with -EBUSY instead of waiting for room. */
-#define DRM_NNPU_SUBMIT_NONBLOCK	(1u << 4)
+#define DRM_NNPU_SUBMIT_NONBLOCK	(1u << 3)
 
 #define DRM_NNPU_PRIORITY_LOW		0
 #define DRM_NNPU_PRIORITY_MEDIUM	1
@@ -501,7 +499,7 @@ struct drm_nnpu_sync {
  * @sync_stride: sizeof(struct drm_nnpu_sync) as known to the caller; may be 0 if
  *	there are no syncs
  * @ctx: context
- * @deadline_ns: a job that has not begun by then ends with -ETIME; 0: none
+ * @deadline_ns: time of CLOCK_MONOTONIC; a job that has not begun by then ends with -ETIME; 0: none
  * @loop_timeout_ns: longest time for each loop of the program, at most
  *	NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS. DRM_NNPU_JOB_COPY: 0
  * @duration_ns: a deadline that counts from the time when the fences of @in_syncs had signalled,
