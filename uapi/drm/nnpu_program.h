@@ -234,7 +234,7 @@ extern "C" {
 	X(TIME_LIMIT, 0x12, "engine time limit of the context") \
 	X(PROGRAM_HEADER, 0x20, "malformed program header") \
 	X(PROGRAM_TENSOR, 0x21, "malformed tensor record") \
-	X(PROGRAM_COMMAND, 0x22, "malformed command") \
+	X(PROGRAM_COMMAND, 0x22, "command refused") \
 	X(PROGRAM_UNSUPPORTED, 0x23, "operation not supported by this device") \
 	X(ARG_COUNT, 0x40, "wrong number of arguments") \
 	X(ARG_SHAPE, 0x41, "argument shape contradicts the program or is incomplete") \

@@ -42,7 +42,8 @@ static void set_from_report(struct nnhal_ext_operation_support *s,
 	uint16_t status = le16toh(reports[command].status);
 	uint16_t reason = le16toh(reports[command].reason);
 	uint16_t operand = le16toh(reports[command].operand);
-	char text[96] = "";
+	char text[96] = "", why[160] = "";
+	int used;
 
 	if (status == NNPU_STATUS_SUCCESS) {
 		s->supported = true;
@@ -56,9 +57,19 @@ static void set_from_report(struct nnhal_ext_operation_support *s,
 	else if (operand != NNPU_OPERAND_NONE)
 		s->operand = operand_of_operation(&model->main.operations[origin->operation],
 						  operand);
-	snprintf(s->reason, sizeof(s->reason), "%s%s%s%s%s", text, text[0] ? ": " : "",
-		 device_status_text(status), reason ? ": " : "",
-		 reason ? device_reason_text(reason) : "");
+	if (reason && origin->subgraph == MAIN_SUBGRAPH)
+		explain_reason(&model->main, &model->main.operations[origin->operation], operand, reason,
+			    why, sizeof(why));
+	else if (reason)
+		snprintf(why, sizeof(why), "%s", device_reason_text(reason));
+	/* A refusal is no news here; another status says more. */
+	if (!reason || status != NNPU_STATUS_PROGRAM_COMMAND)
+		used = snprintf(s->reason, sizeof(s->reason), "%s%s%s%s", text, text[0] ? ": " : "",
+				device_status_text(status), reason ? ": " : "");
+	else
+		used = snprintf(s->reason, sizeof(s->reason), "%s%s", text, text[0] ? ": " : "");
+	if (used >= 0 && (size_t)used < sizeof(s->reason))
+		snprintf(s->reason + used, sizeof(s->reason) - (size_t)used, "%s", why);
 }
 
 /*
