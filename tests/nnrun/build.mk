@@ -35,7 +35,7 @@ PACE_TESTS += $(NNRUN_MEMORY_TEST)
 
 # Decodes by nnrun's readers and writes JPEG, for the tests of formats. Those are in Python, and run
 # on the host only: decoding has no device in it.
-NNRUN_MEDIA_SCRIPTS := $(patsubst %,$(BUILD)/tests/nnrun_%_test.sh,arrays images outputs profile sounds)
+NNRUN_MEDIA_SCRIPTS := $(patsubst %,$(BUILD)/tests/nnrun_%_test.sh,arrays images outputs profile signatures sounds)
 
 $(BUILD)/tests/media_tool: $(BUILD)/obj/$(NNRUN_TEST_DIR)/media_tool.o \
 		$(BUILD)/obj/tests/libnntflite/model_writer.o $(NNRUN_LIB_OBJS) \

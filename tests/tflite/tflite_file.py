@@ -55,6 +55,8 @@ class Tensor:
         self.type = TYPES[self.dtype]
         self.stored = None      # bytes of the buffer, if they are not those of the value
         self.sparsity = None    # a table
+        self.name = None        # "t" and its number without one
+        self.open = None        # sizes, -1 for those that may differ from the shape
 
     def set_type(self, dtype):
         self.dtype = np.dtype(dtype)
@@ -83,8 +85,9 @@ def _tensor_table(index, tensor, buffer):
                               3: Vector("q", [tensor.zero_point] * len(tensor.scales), 8),
                               6: ("i", tensor.dimension)})
     shape = None if tensor.unknown else Vector("i", tensor.shape)
-    return Table({0: shape, 1: ("e", tensor.type), 2: ("I", buffer), 3: "t%d" % index,
+    return Table({0: shape, 1: ("e", tensor.type), 2: ("I", buffer), 3: tensor.name or "t%d" % index,
                   4: quantization, 5: ("b", 1) if tensor.variable else None, 6: tensor.sparsity,
+                  7: Vector("i", tensor.open) if tensor.open else None,
                   8: None if tensor.unknown else ("b", 1)})
 
 
@@ -134,7 +137,23 @@ def _subgraph_table(graph, names, buffers):
                   3: operators})
 
 
-def root(graphs):
+class Signature:
+    """Names of inputs and outputs are pairs of a name and the number of a tensor."""
+
+    def __init__(self, key, subgraph, inputs, outputs):
+        self.key = key
+        self.subgraph = subgraph
+        self.inputs = inputs
+        self.outputs = outputs
+
+
+def _signature_table(signature):
+    named = [[Table({0: name, 1: ("I", tensor)}) for name, tensor in pairs]
+             for pairs in (signature.inputs, signature.outputs)]
+    return Table({0: named[0], 1: named[1], 2: signature.key, 4: ("I", signature.subgraph)})
+
+
+def root(graphs, signatures=()):
     """The table of a file; the first subgraph is the main one."""
     names = sorted({o.name for g in graphs for o in g.operators})
     buffers = [Table()]
@@ -144,9 +163,10 @@ def root(graphs):
         codes.append(Table({0: ("e", min(number, 127)), 1: None if name in NUMBERS else name,
                             2: ("i", _VERSIONS.get(name, 1)), 3: ("i", number)}))
     tables = [_subgraph_table(g, names, buffers) for g in graphs]
-    return Table({0: ("I", 3), 1: codes, 2: tables, 4: buffers})
+    return Table({0: ("I", 3), 1: codes, 2: tables, 4: buffers,
+                  7: [_signature_table(s) for s in signatures] if signatures else None})
 
 
-def model(graphs):
+def model(graphs, signatures=()):
     """The bytes of a file."""
-    return write(root(graphs), b"TFL3")
+    return write(root(graphs, signatures), b"TFL3")

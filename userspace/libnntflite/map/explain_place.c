@@ -70,6 +70,26 @@ static void print_runner(const struct map_model *model, uint32_t graph, char *te
 	}
 }
 
+/*
+ * libnnhal knows the operations of the extension by their numbers, which are those of the operators:
+ * "org.nnpu.tflite operation 25" becomes "org.nnpu.tflite SOFTMAX".
+ */
+static void name_extension(char *message, size_t size)
+{
+	static const char words[] = HAL_EXTENSION_NAME " operation ";
+	char *at = strstr(message, words), rest[NNTFLITE_DIAG_SIZE];
+	const char *name;
+	int code, length;
+
+	if (!at || sscanf(at + sizeof(words) - 1, "%5d%n", &code, &length) != 1)
+		return;
+	name = nntflite_operator_name(code);
+	if (!name)
+		return;
+	snprintf(rest, sizeof(rest), "%s", at + sizeof(words) - 1 + length);
+	snprintf(at, size - (size_t)(at - message), "%s %s%s", HAL_EXTENSION_NAME, name, rest);
+}
+
 void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 		   struct nntflite_diag *diag)
 {
@@ -80,6 +100,7 @@ void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 	uint32_t graph;
 
 	diag_fail(diag, "%s", why->message);
+	name_extension(diag->message, sizeof(diag->message));
 	nnhal_ext_get_place(why, &place);
 	graph = place.subgraph == NNHAL_EXT_PLACE_NONE ? 0 : place.subgraph + 1;
 	if (graph >= model->builder.num_graphs)

@@ -8,22 +8,18 @@
 #include <sized.h>
 
 #include "../file/tflite_file.h"
-#include "map_model.h"
+#include "find_name.h"
 
 struct nntflite_model {
 	struct map_model map;
 };
-
-static bool text_is(struct text text, const char *name)
-{
-	return text.length == strlen(name) && !memcmp(text.data, name, text.length);
-}
 
 int map_model_choose(struct map_model *map, const struct nntflite_model_options *options,
 		     struct nntflite_diag *diag)
 {
 	static const struct nntflite_model_options defaults = NNTFLITE_MODEL_OPTIONS_INIT;
 	struct nntflite_model_options read;
+	char names[200];
 	uint32_t i;
 
 	if (!options_read(&read, options, &defaults, shapes))
@@ -42,7 +38,8 @@ int map_model_choose(struct map_model *map, const struct nntflite_model_options 
 		map->main = map->signature->subgraph;
 		return 0;
 	}
-	return diag_fail(diag, "the file has no signature '%s'", options->signature);
+	return diag_fail(diag, "the file has no signature '%s', it has %s", options->signature,
+			 list_signatures(map->tflite, names, sizeof(names)));
 }
 
 enum nnhal_status nntflite_model_create(const struct nntflite_file *file,
@@ -110,6 +107,45 @@ const struct nntflite_io *nntflite_model_output(const struct nntflite_model *mod
 						uint32_t index)
 {
 	return index < model->map.num_outputs ? &model->map.outputs[index] : NULL;
+}
+
+/* By the name in struct nntflite_io, which is printable, or as it is in the file. */
+static uint32_t find_io(const struct nntflite_model *model, bool input, const char *name)
+{
+	const struct nntflite_io *list;
+	uint32_t i, count;
+
+	if (!model || !name)
+		return NNTFLITE_NONE;
+	list = input ? model->map.inputs : model->map.outputs;
+	count = input ? model->map.num_inputs : model->map.num_outputs;
+	for (i = 0; i < count; i++)
+		if (!strcmp(list[i].name, name))
+			return i;
+	return find_name(&model->map, input, name);
+}
+
+uint32_t nntflite_model_find_input(const struct nntflite_model *model, const char *name)
+{
+	return find_io(model, true, name);
+}
+
+uint32_t nntflite_model_input_open(const struct nntflite_model *model, uint32_t index)
+{
+	const struct tflite_tensor *tensor;
+	uint32_t i, open = 0;
+
+	if (!model || index >= model->map.num_inputs)
+		return 0;
+	tensor = &model->map.tflite->subgraphs[model->map.main].tensors[model->map.inputs[index].tensor];
+	for (i = 0; i < tensor->rank; i++)
+		open |= (tensor->signature[i] < 0 ? 1u : 0u) << i;
+	return open;
+}
+
+uint32_t nntflite_model_find_output(const struct nntflite_model *model, const char *name)
+{
+	return find_io(model, false, name);
 }
 
 uint32_t nntflite_model_num_variables(const struct nntflite_model *model)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "find_name.h"
 #include "infer.h"
 #include "map_model.h"
 #include "map_table.h"
@@ -56,44 +57,12 @@ static void constant_values(const struct tflite_tensor *tensor, struct extent *e
 	e->num_values = (uint32_t)n;
 }
 
-static bool text_is(struct text text, const char *name)
+static int unknown_input(const struct map_model *model, const char *name)
 {
-	return text.length == strlen(name) && !memcmp(text.data, name, text.length);
-}
+	char names[200];
 
-/* The input that a name or a decimal number stands for; -1 if there is none. */
-static int64_t find_input(const struct map_model *model, const struct tflite_subgraph *sub,
-			  const char *name)
-{
-	const struct tflite_signature *s = model->signature;
-	unsigned long number;
-	uint32_t i;
-	char *end;
-
-	for (i = 0; s && i < s->num_inputs; i++)
-		if (text_is(s->inputs[i].name, name))
-			return s->inputs[i].tensor;
-	for (i = 0; i < sub->inputs.count; i++)
-		if (text_is(sub->tensors[fb_vector_i32(&sub->inputs, i)].name, name))
-			return fb_vector_i32(&sub->inputs, i);
-	number = strtoul(name, &end, 10);
-	if (*name >= '0' && *name <= '9' && *end == '\0' && number < sub->inputs.count)
-		return fb_vector_i32(&sub->inputs, (uint32_t)number);
-	return -1;
-}
-
-static int unknown_input(const struct map_model *model, const struct tflite_subgraph *sub,
-			 const char *name)
-{
-	const struct tflite_signature *s = model->signature;
-	struct text first = { "", 0 };
-
-	if (s && s->num_inputs)
-		first = s->inputs[0].name;
-	else if (sub->inputs.count)
-		first = sub->tensors[fb_vector_i32(&sub->inputs, 0)].name;
-	return diag_fail(model->diag, "the model has no input '%s', it has '%s'%s", name ? name : "",
-			 TEXT(first), sub->inputs.count > 1 ? " and others" : "");
+	return diag_fail(model->diag, "the model has no input '%s', it has %s", name ? name : "",
+			 list_names(model, true, names, sizeof(names)));
 }
 
 /* The shapes that the caller wishes. Does one differ from that in the file? */
@@ -104,11 +73,13 @@ static int apply_wishes(const struct map_model *model, const struct tflite_subgr
 
 	for (i = 0; i < model->num_shapes; i++) {
 		const struct nntflite_shape *wish = &model->shapes[i];
-		int64_t tensor = wish->input ? find_input(model, sub, wish->input) : -1;
+		uint32_t input = wish->input ? find_name(model, true, wish->input) : NNTFLITE_NONE;
 		struct extent e = extent_unknown;
+		uint32_t tensor;
 
-		if (tensor < 0)
-			return unknown_input(model, sub, wish->input);
+		if (input == NNTFLITE_NONE)
+			return unknown_input(model, wish->input);
+		tensor = (uint32_t)fb_vector_i32(&sub->inputs, input);
 		if (wish->rank == 0 || wish->rank > TFLITE_MAX_RANK)
 			return diag_fail(model->diag, "input '%s': a shape of rank %" PRIu32
 					 ", expected 1 to %d", wish->input, wish->rank,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which file goes to which input of the model.
+ * Which file goes to which input or output of the model.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,36 +11,50 @@
 #include "../common/plural.h"
 #include "assign_inputs.h"
 
-uint32_t find_input(const struct tensors *tensors, const char *name, size_t length)
-{
-	uint64_t number = 0;
-	uint32_t i;
-	size_t k;
+/* Input or output of a model, by what its name is compared with. */
+struct ports {
+	const char *what;		/* "input", "output" */
+	const struct tensor *list;
+	uint32_t count;
+	const struct nntflite_model *model;
+	uint32_t (*find)(const struct nntflite_model *model, const char *name);
+};
 
-	for (i = 0; i < tensors->num_inputs; i++)
-		if (strlen(tensors->inputs[i].name) == length &&
-		    strncmp(tensors->inputs[i].name, name, length) == 0)
-			return i;
-	if (length == 0 || length > 9)
-		return UINT32_MAX;
-	for (k = 0; k < length; k++) {
-		if (name[k] < '0' || name[k] > '9')
-			return UINT32_MAX;
-		number = number * 10 + (uint64_t)(name[k] - '0');
-	}
-	return number < tensors->num_inputs ? (uint32_t)number : UINT32_MAX;
+static struct ports inputs_of(const struct tensors *tensors, const struct nntflite_model *model)
+{
+	return (struct ports){ "input", tensors->inputs, tensors->num_inputs, model,
+			       nntflite_model_find_input };
+}
+
+static struct ports outputs_of(const struct tensors *tensors, const struct nntflite_model *model)
+{
+	return (struct ports){ "output", tensors->outputs, tensors->num_outputs, model,
+			       nntflite_model_find_output };
+}
+
+/* The input or output that @length bytes of text name; UINT32_MAX if there is none. */
+static uint32_t find(const struct ports *ports, const char *name, size_t length)
+{
+	uint32_t found;
+	char *copy;
+
+	/* The number of an input has no sign and no blank; an empty name is no name. */
+	copy = length ? strndup(name, length) : NULL;
+	found = copy ? ports->find(ports->model, copy) : UINT32_MAX;
+	free(copy);
+	return found < ports->count ? found : UINT32_MAX;
 }
 
 /* "'a', 'b'", as far as there is room. */
-static const char *list_names(const struct tensors *tensors, char *text, size_t size)
+static const char *list_names(const struct ports *ports, char *text, size_t size)
 {
 	size_t used = 0;
 	uint32_t i;
 
 	text[0] = '\0';
-	for (i = 0; i < tensors->num_inputs && used < size; i++)
+	for (i = 0; i < ports->count && used < size; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s'%s'", i ? ", " : "",
-					 tensors->inputs[i].name);
+					 ports->list[i].name);
 	return text;
 }
 
@@ -51,7 +65,7 @@ static bool is_archive(const char *path)
 	return length > 4 && strcmp(path + length - 4, ".npz") == 0;
 }
 
-/* Is the argument meant to name an input, though there is none of that name? */
+/* Is the argument meant to name an input or output, though there is none of that name? */
 static bool is_wrong_name(const char *argument)
 {
 	const char *equals = strchr(argument, '=');
@@ -60,32 +74,81 @@ static bool is_wrong_name(const char *argument)
 	       access(argument, F_OK) != 0;
 }
 
-static int no_such_input(const struct options *o, const struct tensors *tensors,
-			 const char *argument)
+static int no_such_name(const struct options *o, const struct ports *ports, const char *option,
+			const char *argument)
 {
 	char names[256];
 
-	return usage_error("input %s: %s has no such input, it has %s", argument, o->model,
-			   list_names(tensors, names, sizeof(names)));
+	return usage_error("%s %s: %s has no such %s, it has %s", option, argument, o->model,
+			   ports->what, list_names(ports, names, sizeof(names)));
 }
 
-int strip_names(struct options *o, const struct tensors *tensors)
+int strip_names(struct options *o, const struct tensors *tensors, const struct nntflite_model *model)
 {
+	struct ports ports = inputs_of(tensors, model);
 	uint32_t i;
 
 	for (i = 0; i < o->num_files; i++) {
 		const char *equals = strchr(o->files[i], '=');
 
-		if (equals && find_input(tensors, o->files[i], (size_t)(equals - o->files[i])) == 0)
+		if (equals && find(&ports, o->files[i], (size_t)(equals - o->files[i])) == 0)
 			o->files[i] = equals + 1;
 		else if (is_wrong_name(o->files[i]))
-			return no_such_input(o, tensors, o->files[i]);
+			return no_such_name(o, &ports, "input", o->files[i]);
 	}
 	return EXIT_OK;
 }
 
-int assign_inputs(const struct options *o, const struct tensors *tensors, const char **paths)
+int assign_outputs(struct options *o, const struct tensors *tensors,
+		   const struct nntflite_model *model, const char *option, const char ***list,
+		   uint32_t *given)
 {
+	struct ports ports = outputs_of(tensors, model);
+	const char **files = calloc(ports.count + 1, sizeof(*files));
+	uint32_t i, next = 0, unnamed = 0;
+	char names[256];
+	int status = EXIT_OK;
+
+	if (!files)
+		return usage_error("out of memory");
+	for (i = 0; i < *given && !status; i++) {
+		const char *argument = (*list)[i], *equals = strchr(argument, '=');
+		uint32_t output = equals ? find(&ports, argument, (size_t)(equals - argument)) :
+					   UINT32_MAX;
+
+		if (output == UINT32_MAX && is_wrong_name(argument))
+			status = no_such_name(o, &ports, option, argument);
+		else if (output == UINT32_MAX)
+			unnamed++;
+		else if (files[output])
+			status = usage_error("two files for the output '%s'", ports.list[output].name);
+		else
+			files[output] = equals + 1;
+	}
+	/* Without names there is one for each output; with names only, those that are named. */
+	if (!status && unnamed && *given != ports.count)
+		status = usage_error("%s has %" PRIu32 " output%s, %" PRIu32 " --%s given: it has %s",
+				     o->model, ports.count, plural(ports.count), *given, option,
+				     list_names(&ports, names, sizeof(names)));
+	for (i = 0; i < *given && !status; i++) {
+		const char *argument = (*list)[i], *equals = strchr(argument, '=');
+
+		if (equals && find(&ports, argument, (size_t)(equals - argument)) != UINT32_MAX)
+			continue;
+		while (files[next])
+			next++;
+		files[next] = argument;
+	}
+	free(*list);
+	*list = files;
+	*given = *given ? ports.count : 0;
+	return status;
+}
+
+int assign_inputs(const struct options *o, const struct tensors *tensors,
+		  const struct nntflite_model *model, const char **paths)
+{
+	struct ports ports = inputs_of(tensors, model);
 	const char *const *given = o->num_inputs ? o->inputs : o->files;
 	uint32_t count = o->num_inputs ? o->num_inputs : o->num_files;
 	uint32_t used = 0;
@@ -105,10 +168,10 @@ int assign_inputs(const struct options *o, const struct tensors *tensors, const 
 		uint32_t input = UINT32_MAX;
 
 		if (equals)
-			input = find_input(tensors, given[i], (size_t)(equals - given[i]));
+			input = find(&ports, given[i], (size_t)(equals - given[i]));
 		if (input == UINT32_MAX) {
 			if (is_wrong_name(given[i]))
-				return no_such_input(o, tensors, given[i]);
+				return no_such_name(o, &ports, "input", given[i]);
 			continue;
 		}
 		if (paths[input])
@@ -122,12 +185,11 @@ int assign_inputs(const struct options *o, const struct tensors *tensors, const 
 				   o->model, tensors->num_inputs, plural(tensors->num_inputs), count,
 				   o->num_inputs ? "--input" : "file",
 				   o->num_inputs ? "" : plural(count),
-				   list_names(tensors, names, sizeof(names)));
+				   list_names(&ports, names, sizeof(names)));
 	for (i = 0; i < count && used < count; i++) {
 		const char *equals = strchr(given[i], '=');
 
-		if (equals && find_input(tensors, given[i], (size_t)(equals - given[i])) !=
-			      UINT32_MAX)
+		if (equals && find(&ports, given[i], (size_t)(equals - given[i])) != UINT32_MAX)
 			continue;
 		while (paths[next])
 			next++;

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which file goes to which input of the model.
+ * Which file goes to which input or output of the model.
  */
 #ifndef NNRUN_ASSIGN_INPUTS_H
 #define NNRUN_ASSIGN_INPUTS_H
 
+#include <nntflite/nntflite.h>
+
 #include "nnrun_options.h"
 #include "tensor.h"
-
-/*
- * The input that @length bytes of text name: by its name, or by its number in decimal.
- * UINT32_MAX if there is none.
- */
-uint32_t find_input(const struct tensors *tensors, const char *name, size_t length);
 
 /*
  * Fill in a path for each input of the model from the arguments of --input, or from the files after the
@@ -20,12 +16,22 @@ uint32_t find_input(const struct tensors *tensors, const char *name, size_t leng
  * inputs. Returns an exit status, after a message if it is not EXIT_OK.
  */
 int assign_inputs(const struct options *options, const struct tensors *tensors,
-		  const char **paths);
+		  const struct nntflite_model *model, const char **paths);
 
 /*
  * Of several files for the only input of a model, each may be of the form NAME=FILE, too: what remains in
  * @options is FILE. Returns as assign_inputs().
  */
-int strip_names(struct options *options, const struct tensors *tensors);
+int strip_names(struct options *options, const struct tensors *tensors,
+		const struct nntflite_model *model);
+
+/*
+ * Make the arguments *@list of --@option, *@given of them, the files of the outputs: NULL for one that has
+ * none, which only names leave out. None for all outputs if there are no arguments. Returns as
+ * assign_inputs().
+ */
+int assign_outputs(struct options *options, const struct tensors *tensors,
+		   const struct nntflite_model *model, const char *option, const char ***list,
+		   uint32_t *given);
 
 #endif /* NNRUN_ASSIGN_INPUTS_H */

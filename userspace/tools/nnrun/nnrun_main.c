@@ -59,6 +59,7 @@ struct app {
 	struct out_file trace, page;	/* of the profile */
 	struct run run;
 	const char *advice;
+	char shape_advice[256];
 };
 
 static void say(const struct app *app, const char *fmt, ...)
@@ -114,6 +115,7 @@ static enum nnhal_status create_model(struct app *app, struct nntflite_diag *why
 		shapes[i].rank = o->shapes[i].rank;
 		memcpy(shapes[i].dims, o->shapes[i].dims, sizeof(shapes[i].dims));
 	}
+	options.signature = o->signature;
 	options.num_shapes = o->num_shapes;
 	options.shapes = shapes;
 	status = nntflite_model_create(app->tflite, &options, &app->model, why);
@@ -207,20 +209,19 @@ static uint32_t num_sets(const struct app *app)
 /* Which file goes where, if their number fits the model? Returns an exit status. */
 static int assign_files(struct app *app)
 {
-	const struct options *o = &app->options;
+	struct options *o = &app->options;
+	int status;
 
-	if (o->num_outputs && o->num_outputs != app->tensors.num_outputs)
-		return usage_error("%s has %" PRIu32 " output%s, %" PRIu32 " --output given",
-				   o->model, app->tensors.num_outputs,
-				   plural(app->tensors.num_outputs), o->num_outputs);
-	if (o->num_compares && o->num_compares != app->tensors.num_outputs)
-		return usage_error("%s has %" PRIu32 " output%s, %" PRIu32 " --compare given",
-				   o->model, app->tensors.num_outputs,
-				   plural(app->tensors.num_outputs), o->num_compares);
+	status = assign_outputs(o, &app->tensors, app->model, "output", &o->outputs, &o->num_outputs);
+	if (!status)
+		status = assign_outputs(o, &app->tensors, app->model, "compare", &o->compares,
+					&o->num_compares);
+	if (status)
+		return status;
 	if (o->draw && num_sets(app) > 1)
 		return usage_error("--draw takes one picture, %" PRIu32 " files given", num_sets(app));
-	return has_one_set(app) ? assign_inputs(o, &app->tensors, app->paths) :
-				  strip_names(&app->options, &app->tensors);
+	return has_one_set(app) ? assign_inputs(o, &app->tensors, app->model, app->paths) :
+				  strip_names(o, &app->tensors, app->model);
 }
 
 static void close_inputs(struct app *app)
@@ -375,6 +376,37 @@ static int run_all(struct app *app, struct error *err)
 	return same ? EXIT_OK : EXIT_FAILED;
 }
 
+/*
+ * A model that is refused may be so for the sizes that stand in the file where they are open. Say
+ * which input they are of, if the user has given it no shape.
+ */
+static void advise_shape(struct app *app)
+{
+	const struct options *o = &app->options;
+	uint32_t i, k, given;
+
+	for (i = 0; i < app->tensors.num_inputs && !app->advice; i++) {
+		const struct nntflite_io *io = nntflite_model_input(app->model, i);
+		uint32_t open = nntflite_model_input_open(app->model, i);
+		char shape[100];
+		size_t used = 0;
+
+		for (given = 0; given < o->num_shapes; given++)
+			if (nntflite_model_find_input(app->model, o->shapes[given].name) == i)
+				break;
+		if (!open || given < o->num_shapes)
+			continue;
+		for (k = 0; k < io->rank && used < sizeof(shape); k++)
+			used += (size_t)snprintf(shape + used, sizeof(shape) - used,
+						 open >> k & 1 ? "%s?" : "%s%" PRIu32,
+						 k ? "x" : "", io->dims[k]);
+		snprintf(app->shape_advice, sizeof(app->shape_advice),
+			 "The file leaves sizes of input '%.60s' open: %s. Give them with --shape.",
+			 io->name, shape);
+		app->advice = app->shape_advice;
+	}
+}
+
 /* Run the model on its inputs. Returns an exit status; -1 stands for an error. */
 static int run_model(struct app *app, struct error *err)
 {
@@ -411,14 +443,19 @@ static int run_model(struct app *app, struct error *err)
 	if (!app->device)
 		return -1;
 	if (o->supported) {
-		if (print_support(stdout, app->device, app->model, &all, err) ||
-		    check_stream(stdout, err))
+		if (print_support(stdout, app->device, app->model, &all, err)) {
+			advise_shape(app);
+			return -1;
+		}
+		if (check_stream(stdout, err))
 			return -1;
 		if (!has_input || !all)
 			return all ? EXIT_OK : EXIT_FAILED;
 	}
-	if (prepare(app, err))
+	if (prepare(app, err)) {
+		advise_shape(app);
 		return -1;
+	}
 	return run_all(app, err);
 }
 

@@ -26,13 +26,13 @@ static const char help[] =
 "                         tensors one after another, a .npy array or one of a\n"
 "                         .npz archive, an image (PNG, JPEG, BMP, PPM, PGM) or a\n"
 "                         sound (WAV)\n"
-"  -o, --output FILE      write the next model output, raw, or as array if the\n"
-"                         name ends in .npy, as sound for .wav; without it the\n"
-"                         best classes, boxes or points are printed\n"
+"  -o, --output [NAME=]FILE  write the model output NAME, or the next one, raw, or\n"
+"                         as array if the file ends in .npy, as sound for .wav;\n"
+"                         without it the best classes, boxes or points are printed\n"
 "      --draw FILE.png    draw boxes, points or segments into the input picture\n"
 "      --min-score S      show boxes and points from this score on (default 0.3)\n"
-"      --compare FILE     compare the next model output with a file; exit status 1\n"
-"                         if they differ\n"
+"      --compare [NAME=]FILE  compare the model output NAME, or the next one, with\n"
+"                         a file; exit status 1 if they differ\n"
 "      --tolerance A[,R]  by more than A + R * |expected| (default 0)\n"
 "  -l, --labels FILE      names of the classes, one per line\n"
 "  -k, --top K            print the K best classes (default 5)\n"
@@ -41,11 +41,14 @@ static const char help[] =
 "      --rate HZ          samples per second that the model takes (default 16000)\n"
 "      --features WHAT    what the model takes of sound: auto (default), raw, mfcc\n"
 "      --shape NAME=1x8x8x3  the shape of an input\n"
+"      --signature KEY    run the subgraph of this signature of the file, with its\n"
+"                         names of inputs and outputs\n"
 "  FILE                   as --input; several are run one after the other if the\n"
 "                         model has one input. - is standard input or output\n"
 "\n"
 "Device:\n"
-"  -d, --device SPEC      drm, drm:N or sim (default: the first drm device)\n"
+"  -d, --device SPEC      drm, drm:N, a device node, or sim (default: the first\n"
+"                         drm device)\n"
 "      --list-devices     list the devices and exit\n"
 "      --supported        say which operations the device takes, and why not;\n"
 "                         exit status 1 if there is one it does not take\n"
@@ -75,6 +78,7 @@ enum {
 	OPT_FORMAT = 256, OPT_MEAN, OPT_STD, OPT_LIST_DEVICES, OPT_SUPPORTED, OPT_REPEAT,
 	OPT_WARMUP, OPT_STATEFUL, OPT_ASYNC, OPT_BURST, OPT_PROFILE, OPT_LATENCY, OPT_DUMP_GRAPH, OPT_VERSION,
 	OPT_RATE, OPT_FEATURES, OPT_SHAPE, OPT_COMPARE, OPT_TOLERANCE, OPT_DRAW, OPT_MIN_SCORE,
+	OPT_SIGNATURE,
 };
 
 static const struct option long_options[] = {
@@ -88,6 +92,7 @@ static const struct option long_options[] = {
 	{ "rate", required_argument, NULL, OPT_RATE },
 	{ "features", required_argument, NULL, OPT_FEATURES },
 	{ "shape", required_argument, NULL, OPT_SHAPE },
+	{ "signature", required_argument, NULL, OPT_SIGNATURE },
 	{ "compare", required_argument, NULL, OPT_COMPARE },
 	{ "tolerance", required_argument, NULL, OPT_TOLERANCE },
 	{ "draw", required_argument, NULL, OPT_DRAW },
@@ -246,7 +251,7 @@ static bool check_device(const char *spec)
 {
 	size_t digits;
 
-	if (strcmp(spec, "drm") == 0 || strcmp(spec, "sim") == 0 ||
+	if (strcmp(spec, "drm") == 0 || strcmp(spec, "sim") == 0 || spec[0] == '/' ||
 	    (strncmp(spec, "sim:", 4) == 0 && spec[4] != '\0'))
 		return true;
 	if (strncmp(spec, "drm:", 4) == 0) {
@@ -254,7 +259,7 @@ static bool check_device(const char *spec)
 		if (digits > 0 && digits < 8 && spec[4 + digits] == '\0')
 			return true;
 	}
-	usage_error("--device: '%s' is none of drm, drm:N, sim", spec);
+	usage_error("--device: '%s' is none of drm, drm:N, sim, and no path of a device node", spec);
 	return false;
 }
 
@@ -312,6 +317,9 @@ static bool take_option(struct options *o, int c, const char *arg)
 			return true;
 		usage_error("--std: must not be 0");
 		return false;
+	case OPT_SIGNATURE:
+		o->signature = arg;
+		return true;
 	case OPT_COMPARE:
 		o->compares[o->num_compares++] = arg;
 		return true;
@@ -360,12 +368,17 @@ static bool take_option(struct options *o, int c, const char *arg)
 	}
 }
 
-/* Does an argument of --input stand for standard input, with or without a name? */
-static bool is_stdin(const char *argument)
+/* The file of an argument with or without a name. */
+static const char *file_of(const char *argument)
 {
 	const char *equals = strchr(argument, '=');
 
-	return strcmp(equals ? equals + 1 : argument, "-") == 0;
+	return equals ? equals + 1 : argument;
+}
+
+static bool is_stdin(const char *argument)
+{
+	return strcmp(file_of(argument), "-") == 0;
 }
 
 /* How many options read standard input? */
@@ -381,7 +394,7 @@ static uint32_t uses_of_stdin(const struct options *o)
 	for (i = 0; i < o->num_files; i++)
 		used += is_stdin(o->files[i]);
 	for (i = 0; i < o->num_compares; i++)
-		used += strcmp(o->compares[i], "-") == 0;
+		used += is_stdin(o->compares[i]);
 	return used;
 }
 
@@ -403,7 +416,7 @@ static uint32_t writers_of(const struct options *o, const char *name)
 	uint32_t i;
 
 	for (i = 0; i < o->num_outputs; i++)
-		writers += same_output(o->outputs[i], name);
+		writers += same_output(file_of(o->outputs[i]), name);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		writers += others[i] && same_output(others[i], name);
 	return writers;
@@ -425,7 +438,7 @@ static bool same_file(const struct options *o)
 	uint32_t i;
 
 	for (i = 0; i < o->num_outputs; i++)
-		if (is_shared(o, o->outputs[i]))
+		if (is_shared(o, file_of(o->outputs[i])))
 			return true;
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i] && is_shared(o, others[i]))

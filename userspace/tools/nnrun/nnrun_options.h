@@ -36,8 +36,10 @@ struct shape_option {
  * @files: input files that follow the model
  * @inputs: arguments of --input, FILE or NAME=FILE
  * @shapes: arguments of --shape
- * @outputs: arguments of --output
- * @compares: arguments of --compare
+ * @signature: key of the signature to run, or NULL
+ * @outputs: arguments of --output, FILE or NAME=FILE; assign_outputs() makes them files by output, NULL
+ *	for one that has none
+ * @compares: likewise of --compare
  * @tolerance: what may differ
  * @draw: file for the picture with boxes, points or segments, or NULL
  * @min_score: of boxes and points that are shown
@@ -63,6 +65,7 @@ struct options {
 	uint32_t num_inputs;
 	struct shape_option *shapes;
 	uint32_t num_shapes;
+	const char *signature;
 	const char **outputs;
 	uint32_t num_outputs;
 	const char **compares;

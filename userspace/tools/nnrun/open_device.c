@@ -2,9 +2,12 @@
 /*
  * Finding and opening devices, and saying what to do when there is none.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "open_device.h"
 
@@ -54,15 +57,43 @@ static const char *advice_for(enum nnhal_status status, const char *spec)
 	}
 }
 
+/* The name of the device that has this node. */
+static enum nnhal_status node_spec(const char *path, char *spec, struct nnhal_diag *diag)
+{
+	struct nnhal_device_info infos[MAX_DEVICES] = { NNHAL_DEVICE_INFO_INIT };
+	enum nnhal_status status;
+	struct stat node, other;
+	uint32_t i, count = 0;
+
+	if (stat(path, &node)) {
+		snprintf(diag->message, sizeof(diag->message), "%s", strerror(errno));
+		return NNHAL_STATUS_NO_DEVICE;
+	}
+	status = nnhal_enumerate_devices(infos, MAX_DEVICES, &count, diag);
+	for (i = 0; i < count && i < MAX_DEVICES; i++) {
+		if (stat(infos[i].path, &other) || !S_ISCHR(other.st_mode) ||
+		    other.st_rdev != node.st_rdev || !S_ISCHR(node.st_mode))
+			continue;
+		memcpy(spec, infos[i].spec, sizeof(infos[i].spec));
+		return NNHAL_STATUS_NONE;
+	}
+	if (status != NNHAL_STATUS_NONE)
+		return status;
+	snprintf(diag->message, sizeof(diag->message), "it is not the node of an NNPU device");
+	return NNHAL_STATUS_NO_DEVICE;
+}
+
 struct nnhal_device *open_device(const char *spec, struct error *err, const char **advice)
 {
 	struct nnhal_diag diag = { "" };
 	struct nnhal_device *device = NULL;
 	enum nnhal_status status;
-	char what[96];
+	char what[96], of_node[sizeof(((struct nnhal_device_info *)0)->spec)];
 
 	*advice = NULL;
-	status = nnhal_device_open(spec, &device, &diag);
+	status = spec && spec[0] == '/' ? node_spec(spec, of_node, &diag) : NNHAL_STATUS_NONE;
+	if (status == NNHAL_STATUS_NONE)
+		status = nnhal_device_open(spec && spec[0] == '/' ? of_node : spec, &device, &diag);
 	if (status == NNHAL_STATUS_NONE)
 		return device;
 	*advice = advice_for(status, spec);
@@ -96,6 +127,20 @@ int list_devices(FILE *stream, struct error *err, const char **advice)
 	if (status != NNHAL_STATUS_NONE)
 		*advice = advice_for(status, NULL);
 	return count ? 0 : fail_status(err, "no device", status, &diag);
+}
+
+/* "SOFTMAX", or of the extension "SOFTMAX (tflite)". */
+static const char *type_text(const struct nntflite_model *model, uint32_t operation, char *text,
+			     size_t size)
+{
+	uint32_t type = nntflite_model_get_hal(model)->main.operations[operation].type;
+	const char *name = type >> 16 ? nntflite_operator_name((int32_t)(type & 0xffff)) : NULL;
+
+	if (name)
+		snprintf(text, size, "%s (tflite)", name);
+	else
+		snprintf(text, size, "%s", nnhal_operation_type_name(type));
+	return text;
 }
 
 /* Where an operation comes from: "operator 3 (CONV_2D)". */
@@ -146,11 +191,11 @@ int print_support(FILE *stream, struct nnhal_device *device, const struct nntfli
 	fprintf(stream, "%5s %-22s %-28s %s\n", "", "HAL operation", "from operator",
 		"supported");
 	for (i = 0; i < nntflite_model_get_hal(model)->main.num_operations; i++) {
-		char origin[96];
+		char origin[96], type[96];
 
 		taken += support[i].supported;
 		fprintf(stream, "%5" PRIu32 " %-22s %-28s %s%s\n", i,
-			nnhal_operation_type_name(nntflite_model_get_hal(model)->main.operations[i].type),
+			type_text(model, i, type, sizeof(type)),
 			origin_text(model, i, origin, sizeof(origin)),
 			support[i].supported ? "yes" : "no: ", support[i].reason);
 	}
@@ -171,13 +216,13 @@ static bool fail_unsupported(struct nnhal_device *device, const struct nntflite_
 	uint32_t i;
 
 	for (i = 0; support && i < nntflite_model_get_hal(model)->main.num_operations && !found; i++) {
-		char origin[96];
+		char origin[96], type[96];
 
 		if (support[i].supported)
 			continue;
 		found = true;
 		fail(err, "the device does not support operation %" PRIu32 " %s (operator %s): %s",
-		     i, nnhal_operation_type_name(nntflite_model_get_hal(model)->main.operations[i].type),
+		     i, type_text(model, i, type, sizeof(type)),
 		     origin_text(model, i, origin, sizeof(origin)), support[i].reason);
 	}
 	free(support);

@@ -99,6 +99,8 @@ static int open_output(struct results *r, uint32_t i, uint64_t samples, struct e
 	uint8_t header[NPY_HEADER_SIZE];
 	size_t size;
 
+	if (!path)
+		return 0;
 	if (out_open(&r->files[i], path, err))
 		return -1;
 	r->formats[i] = format_of(path);
@@ -152,7 +154,8 @@ static int open_compares(struct results *r, struct error *err)
 	for (i = 0; i < r->options->num_compares; i++) {
 		compare_init(&r->compares[i]);
 		r->num_compares = i + 1;
-		if (r->tensors->outputs[i].bytes && open_compare(r, i, err))
+		if (r->tensors->outputs[i].bytes && r->options->compares[i] &&
+		    open_compare(r, i, err))
 			return -1;
 	}
 	return 0;
@@ -182,7 +185,7 @@ static bool uses_stdout(const struct options *o)
 	uint32_t i;
 
 	for (i = 0; i < o->num_outputs; i++)
-		if (strcmp(o->outputs[i], "-") == 0)
+		if (o->outputs[i] && strcmp(o->outputs[i], "-") == 0)
 			return true;
 	if (o->draw && strcmp(o->draw, "-") == 0)
 		return true;
@@ -289,6 +292,12 @@ static int draw(struct results *r, const void *const *outputs, struct error *err
 	return ret;
 }
 
+/* Is output @i compared with a file? */
+static bool compares(const struct results *r, uint32_t i)
+{
+	return r->options->num_compares && r->options->compares[i];
+}
+
 int results_reshape(struct results *r, uint32_t i, struct tensor *t, uint32_t rank,
 		    const uint32_t *dims, size_t bytes, struct error *err)
 {
@@ -297,8 +306,7 @@ int results_reshape(struct results *r, uint32_t i, struct tensor *t, uint32_t ra
 
 	if (t->rank == rank && memcmp(t->dims, dims, rank * sizeof(*dims)) == 0)
 		return 0;
-	if (!first && (r->options->num_compares ||
-		       (r->options->num_outputs && r->formats[i] == OUTPUT_NPY)))
+	if (!first && (compares(r, i) || (r->options->num_outputs && r->formats[i] == OUTPUT_NPY)))
 		return fail(err, "output %" PRIu32 " '%s' has another shape than in the sample before: "
 			    "only raw files take that", i, t->name);
 	if (rank == 0 || rank > TENSOR_MAX_RANK)
@@ -310,7 +318,7 @@ int results_reshape(struct results *r, uint32_t i, struct tensor *t, uint32_t ra
 		t->elements *= dims[k];
 	t->bytes = bytes;
 	r->picture = picture_find(r->tensors);
-	if (!r->options->num_compares || !first)
+	if (!compares(r, i) || !first)
 		return 0;
 	if (bytes == 0)
 		return fail(err, "output %" PRIu32 " '%s' is empty, which is compared with nothing", i,
@@ -327,6 +335,8 @@ int results_add(struct results *r, const char *source, uint64_t index,
 	for (i = 0; i < r->options->num_outputs; i++) {
 		const struct tensor *t = &r->tensors->outputs[i];
 
+		if (!r->options->outputs[i])
+			continue;
 		if (r->formats[i] == OUTPUT_WAV ?
 		    write_sound(&r->files[i], t, outputs[i], err) :
 		    out_write(&r->files[i], outputs[i], t->bytes, err))
@@ -335,7 +345,7 @@ int results_add(struct results *r, const char *source, uint64_t index,
 			return -1;
 	}
 	for (i = 0; i < r->num_compares; i++)
-		if (compare_add(&r->compares[i], outputs[i], r->expected, &r->options->tolerance,
+		if (compares(r, i) && compare_add(&r->compares[i], outputs[i], r->expected, &r->options->tolerance,
 				err))
 			return -1;
 	if (r->options->draw && draw(r, outputs, err))
@@ -363,17 +373,17 @@ int results_commit(struct results *r, struct error *err)
 	for (i = 0; i < r->options->num_outputs; i++) {
 		size_t size = make_header(r, i, r->samples, header);
 
-		if (size && r->files[i].seekable &&
+		if (size && r->options->outputs[i] && r->files[i].seekable &&
 		    out_rewrite_start(&r->files[i], header, size, err))
 			return -1;
 	}
 	for (i = 0; i < r->options->num_outputs; i++)
-		if (out_flush(&r->files[i], err))
+		if (r->options->outputs[i] && out_flush(&r->files[i], err))
 			return -1;
 	if (r->options->latency && out_flush(&r->latency, err))
 		return -1;
 	for (i = 0; i < r->options->num_outputs; i++)
-		if (out_commit(&r->files[i], err))
+		if (r->options->outputs[i] && out_commit(&r->files[i], err))
 			return -1;
 	if (r->options->draw && out_commit(&r->drawing, err))
 		return -1;
@@ -386,7 +396,7 @@ int results_compare(struct results *r, bool *same, struct error *err)
 
 	*same = true;
 	for (i = 0; i < r->num_compares; i++)
-		if (compare_report(r->text, &r->compares[i], same, err))
+		if (compares(r, i) && compare_report(r->text, &r->compares[i], same, err))
 			return -1;
 	return 0;
 }

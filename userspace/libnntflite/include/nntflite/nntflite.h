@@ -300,6 +300,36 @@ const struct nntflite_io *nntflite_model_output(const struct nntflite_model *mod
 						uint32_t index);
 
 /**
+ * nntflite_model_find_input() - the input of a name
+ * @model: model
+ * @name: name in the signature that the model is made of or in another one of its subgraph, name of the
+ *	tensor, or number of the input in decimal
+ *
+ * Return: index of the input; NNTFLITE_NONE if there is none.
+ */
+uint32_t nntflite_model_find_input(const struct nntflite_model *model, const char *name);
+
+/**
+ * nntflite_model_input_open() - the dimensions of an input whose sizes the file leaves open
+ * @model: model
+ * @index: input
+ *
+ * Their sizes in the file may be placeholders, which hold unless the caller gives the input a shape.
+ *
+ * Return: a bit for each such dimension; 0 also if there is no such input.
+ */
+uint32_t nntflite_model_input_open(const struct nntflite_model *model, uint32_t index);
+
+/**
+ * nntflite_model_find_output() - the output of a name
+ * @model: model
+ * @name: as for nntflite_model_find_input()
+ *
+ * Return: index of the output; NNTFLITE_NONE if there is none.
+ */
+uint32_t nntflite_model_find_output(const struct nntflite_model *model, const char *name);
+
+/**
  * struct nntflite_variable - a value that is kept from one inference to the next
  * @name: name of the tensor or of the resource
  * @type: enum nnhal_operand_type
