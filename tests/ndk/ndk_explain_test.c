@@ -112,6 +112,36 @@ static void test_deferred(void)
 	ANeuralNetworksModel_free(m);
 }
 
+/* GATHER names no limit of ranks; devices have one, and the compilation names it. */
+static void test_rank(const ANeuralNetworksDevice *device)
+{
+	static const uint32_t in[5] = { 1, 1, 4, 1, 1 }, indices[5] = { 2, 3, 1, 1, 1 };
+	static const uint32_t out[9] = { 1, 1, 2, 3, 1, 1, 1, 1, 1 };
+	const ANeuralNetworksOperandType types[3] = {
+		{ ANEURALNETWORKS_TENSOR_FLOAT32, 5, in, 0, 0 }, { ANEURALNETWORKS_TENSOR_INT32, 5, indices, 0, 0 },
+		{ ANEURALNETWORKS_TENSOR_FLOAT32, 9, out, 0, 0 },
+	};
+	static const int32_t axis = 2;
+	ANeuralNetworksModel *m = NULL;
+	ANeuralNetworksCompilation *c = NULL;
+
+	ANeuralNetworksModel_create(&m);
+	ANeuralNetworksModel_addOperand(m, &types[0]);
+	ANeuralNetworksModel_addOperand(m, &int_scalar);
+	ANeuralNetworksModel_addOperand(m, &types[1]);
+	ANeuralNetworksModel_addOperand(m, &types[2]);
+	ANeuralNetworksModel_setOperandValue(m, 1, &axis, sizeof(axis));
+	is(ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_GATHER, 3, (uint32_t[]){ 0, 1, 2 }, 1,
+					     (uint32_t[]){ 3 }), 0, "GATHER to rank 9");
+	ANeuralNetworksModel_identifyInputsAndOutputs(m, 2, (uint32_t[]){ 0, 2 }, 1, (uint32_t[]){ 3 });
+	is(ANeuralNetworksModel_finish(m), 0, "finish of the model");
+	ANeuralNetworksCompilation_createForDevices(m, &device, 1, &c);
+	is(ANeuralNetworksCompilation_finish(c), ANEURALNETWORKS_BAD_DATA, "finish of the compilation");
+	says("ANeuralNetworksCompilation_finish", "operand 3: rank", "it names the operand");
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(m);
+}
+
 /* Without the variable nothing is shown. */
 static void test_silence(void)
 {
@@ -130,6 +160,7 @@ int main(void)
 	test_added();
 	test_order(reference_device());
 	test_deferred();
+	test_rank(reference_device());
 	test_silence();
 	return tap_done();
 }

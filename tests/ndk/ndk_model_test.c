@@ -394,6 +394,47 @@ static void test_limits(void)
 	ANeuralNetworksModel_free(m);
 }
 
+/* One operation is added, and its model is refused. */
+static void refused_later(ANeuralNetworksModel *m, int type, uint32_t num_inputs, const char *what)
+{
+	static const uint32_t inputs[3] = { 0, 1, 2 };
+
+	is(ANeuralNetworksModel_addOperation(m, type, num_inputs, inputs, 1, &num_inputs), 0, what);
+	is(ANeuralNetworksModel_identifyInputsAndOutputs(m, num_inputs, inputs, 1, &num_inputs), 0, what);
+	is(ANeuralNetworksModel_finish(m), 4, what);
+	ANeuralNetworksModel_free(m);
+}
+
+static ANeuralNetworksModel *model_of(const ANeuralNetworksOperandType *const *types, unsigned int count)
+{
+	ANeuralNetworksModel *m = NULL;
+
+	ANeuralNetworksModel_create(&m);
+	for (unsigned int i = 0; i < count; i++)
+		ANeuralNetworksModel_addOperand(m, types[i]);
+	return m;
+}
+
+/* What addOperation() takes, as the NNAPI does, and finish() does not. */
+static void test_lax(void)
+{
+	static const uint32_t cube[4] = { 2, 2, 2, 2 }, eight[1] = { 8 };
+	const ANeuralNetworksOperandType *const floats4 = OPERAND(TENSOR_FLOAT32, 4, cube, 0, 0);
+	const ANeuralNetworksOperandType *const list = OPERAND(TENSOR_INT32, 1, eight, 0, 0);
+	const ANeuralNetworksOperandType *const scalar = OPERAND(FLOAT32, 0, NULL, 0, 0);
+	const ANeuralNetworksOperandType *const channels =
+		OPERAND(TENSOR_QUANT8_SYMM_PER_CHANNEL, 4, cube, 0, 0);
+
+	refused_later(model_of((const ANeuralNetworksOperandType *[]){ floats4, list, floats4 }, 3),
+		      ANEURALNETWORKS_PAD, 2, "PAD with paddings of rank 1");
+	refused_later(model_of((const ANeuralNetworksOperandType *[]){ floats4, list, scalar, floats4 }, 4),
+		      ANEURALNETWORKS_PAD_V2, 3, "PAD_V2 with paddings of rank 1");
+	refused_later(model_of((const ANeuralNetworksOperandType *[]){ floats4, list, list, floats4 }, 4),
+		      ANEURALNETWORKS_SPACE_TO_BATCH_ND, 3, "SPACE_TO_BATCH_ND with paddings of rank 1");
+	refused_later(model_of((const ANeuralNetworksOperandType *[]){ channels, floats4 }, 2),
+		      ANEURALNETWORKS_DEQUANTIZE, 1, "DEQUANTIZE of channels without parameters");
+}
+
 static void test_extension(void)
 {
 	ANeuralNetworksModel *m = add_operands();
@@ -489,6 +530,7 @@ int main(void)
 	test_if();
 	test_nesting();
 	test_limits();
+	test_lax();
 	test_extension();
 	test_extension_in_branches();
 	test_empty_value();

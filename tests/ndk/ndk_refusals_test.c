@@ -401,8 +401,8 @@ static void bad_settings(ANeuralNetworksExecution *e, ANeuralNetworksExecution *
 static void bad_starts(ANeuralNetworksExecution *e, ANeuralNetworksExecution *ended,
 		       ANeuralNetworksExecution *anywhere, ANeuralNetworksCompilation *c)
 {
-	const ANeuralNetworksEvent *const none[1] = { NULL };
 	ANeuralNetworksBurst *burst = NULL, *other = NULL;
+	const ANeuralNetworksEvent *none = NULL;
 
 	ANeuralNetworksBurst_create(c, &burst);
 	/* An input is not set. */
@@ -421,7 +421,7 @@ static void bad_starts(ANeuralNetworksExecution *e, ANeuralNetworksExecution *en
 	BAD(Execution_startComputeWithDependencies, execution, NULL, NULL, 0, 0, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, execution, e, NULL, 0, 0, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, execution, ended, NULL, 0, 0, (void *)&out);
-	BAD(Execution_startComputeWithDependencies, dependencies, e, none, 1, 0, (void *)&out);
+	BAD(Execution_startComputeWithDependencies, dependencies, e, &none, 1, 0, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, num_dependencies, e, NULL, 1, 0, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, duration, anywhere, NULL, 0, 1, (void *)&out);
 	BAD(Execution_startComputeWithDependencies, event, e, NULL, 0, 0, NULL);

@@ -175,6 +175,27 @@ int ndk_check_operand(const ANeuralNetworksModel *model, const struct nnhal_oper
 	return check_alone(model, operands, NNHAL_OPERATION_OEM_OPERATION, 1, 1, &program);
 }
 
+/*
+ * Rules of libnnhal that addOperation() does not have in the NNAPI: the rank of paddings, and the parameters of channels,
+ * which may come later. The validation of the whole model has them.
+ */
+static void forgive(uint32_t operation, uint32_t input, struct nnhal_operand *operand)
+{
+	bool paddings = (input == 1 && (operation == NNHAL_OPERATION_PAD || operation == NNHAL_OPERATION_PAD_V2)) ||
+			(input == 2 && operation == NNHAL_OPERATION_SPACE_TO_BATCH_ND);
+
+	if (paddings && operand->type == NNHAL_OPERAND_TENSOR_INT32 && operand->num_dimensions == 1) {
+		operand->num_dimensions = 0;
+		operand->dimensions = NULL;
+	}
+	if (operation == NNHAL_OPERATION_DEQUANTIZE && !input &&
+	    operand->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL &&
+	    operand->extra_params.kind == NNHAL_EXTRA_PARAMS_NONE) {
+		operand->type = NNHAL_OPERAND_TENSOR_QUANT8_SYMM;
+		operand->scale = 1.0f;
+	}
+}
+
 int ndk_check_operation(const ANeuralNetworksModel *model,
 			const struct nnhal_operation *operation)
 {
@@ -206,6 +227,8 @@ int ndk_check_operation(const ANeuralNetworksModel *model,
 		index = i < operation->num_inputs ? operation->inputs[i] :
 						    operation->outputs[i - operation->num_inputs];
 		operands[i] = model->operands[index];
+		if (i < operation->num_inputs)
+			forgive(operation->type, i, &operands[i]);
 	}
 	result = check_alone(model, operands, operation->type, operation->num_inputs,
 			     operation->num_outputs, &program);
