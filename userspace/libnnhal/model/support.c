@@ -68,8 +68,10 @@ static void set_from_report(struct nnhal_ext_operation_support *s,
 				device_status_text(status), reason ? ": " : "");
 	else
 		used = snprintf(s->reason, sizeof(s->reason), "%s%s", text, text[0] ? ": " : "");
+	/* What does not fit is cut off. */
 	if (used >= 0 && (size_t)used < sizeof(s->reason))
-		snprintf(s->reason + used, sizeof(s->reason) - (size_t)used, "%s", why);
+		snprintf(s->reason + used, sizeof(s->reason) - (size_t)used, "%.*s",
+			 (int)(sizeof(s->reason) - (size_t)used - 1), why);
 }
 
 /*
