@@ -152,6 +152,7 @@ static void serve_admin(struct nnpu_device *dev)
 			le32toh(sqe.ctx), status_name(a.v.status));
 
 	pthread_mutex_lock(&dev->lock);
+	dev_await_resume_locked(dev);
 	if (!a.later)
 		queue_complete(dev, q, le16toh(sqe.cid), &a.v, a.result, true, &irqs);
 	q->running = false;

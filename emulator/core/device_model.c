@@ -98,6 +98,7 @@ static void device_free(struct nnpu_device *dev)
 	helpers_fini(dev);
 	pthread_cond_destroy(&dev->left);
 	pthread_cond_destroy(&dev->leaves);
+	pthread_cond_destroy(&dev->resumed);
 	pthread_cond_destroy(&dev->event);
 	pthread_cond_destroy(&dev->work);
 	pthread_mutex_destroy(&dev->irq_lock);
@@ -150,6 +151,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_cond_init(&dev->work, &attr);
 	pthread_cond_init(&dev->left, &attr);
 	pthread_cond_init(&dev->event, &attr);
+	pthread_cond_init(&dev->resumed, &attr);
 	pthread_cond_init(&dev->leaves, NULL);
 	dev->queues = calloc(props->num_queues + 1, sizeof(*dev->queues));
 	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));

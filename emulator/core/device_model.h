@@ -168,6 +168,23 @@ void nnpu_device_destroy(struct nnpu_device *dev);
  */
 void nnpu_device_power_on_reset(struct nnpu_device *dev);
 
+/*
+ * The machine around the device stands still; it goes on. Between the two the device begins no
+ * access to memory, and its threads wait at their next point. Neither function waits: the caller
+ * waits for accesses that had begun, as nnpu_device_may_access() says. What it raises meanwhile
+ * the glue keeps, and now_ns() does not advance. A reset and the end of the device need no resume.
+ */
+void nnpu_device_pause(struct nnpu_device *dev);
+void nnpu_device_resume(struct nnpu_device *dev);
+
+/*
+ * False: a reset, the end of the device or a pause has begun, and no access to memory may begin.
+ * A glue that has to wait for accesses marks one as begun, asks this, and fails the access if it
+ * must not be. So whoever has called nnpu_device_power_on_reset() or nnpu_device_pause() waits
+ * until no access is marked, and then none is in progress and none begins.
+ */
+bool nnpu_device_may_access(const struct nnpu_device *dev);
+
 /* Register window. Accesses that are not 32-bit and aligned read 0 and write nothing. */
 uint32_t nnpu_device_reg_read(struct nnpu_device *dev, uint64_t offset, unsigned int size);
 void nnpu_device_reg_write(struct nnpu_device *dev, uint64_t offset, uint64_t value,

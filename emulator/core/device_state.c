@@ -65,6 +65,42 @@ void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs)
 	irqs_add(irqs, 0);
 }
 
+void dev_await_resume_locked(struct nnpu_device *dev)
+{
+	while (dev_is_paused(dev) && !atomic_load(&dev->stop))
+		pthread_cond_wait(&dev->resumed, &dev->lock);
+}
+
+void dev_await_resume(struct nnpu_device *dev)
+{
+	if (!dev_is_paused(dev))
+		return;
+	pthread_mutex_lock(&dev->lock);
+	dev_await_resume_locked(dev);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+void nnpu_device_pause(struct nnpu_device *dev)
+{
+	/* A completion that is being written has the lock. */
+	pthread_mutex_lock(&dev->lock);
+	atomic_store(&dev->paused, true);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+void nnpu_device_resume(struct nnpu_device *dev)
+{
+	pthread_mutex_lock(&dev->lock);
+	atomic_store(&dev->paused, false);
+	pthread_cond_broadcast(&dev->resumed);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+bool nnpu_device_may_access(const struct nnpu_device *dev)
+{
+	return !atomic_load_explicit(&dev->stop, memory_order_relaxed) && !dev_is_paused(dev);
+}
+
 void dev_yield(struct nnpu_device *dev, struct irqs *irqs)
 {
 	pthread_mutex_unlock(&dev->lock);

@@ -48,6 +48,7 @@ struct nnpu_device {
 	_Alignas(CACHE_LINE) pthread_mutex_t lock;
 	pthread_cond_t work;		/* engines: something to run, stop, exit */
 	pthread_cond_t event;		/* control thread and stalled jobs */
+	pthread_cond_t resumed;		/* who waits while the device is paused: it goes on, or stops */
 	/* To wake a thread costs more than a job: only those that sleep are woken. */
 	unsigned int sleeping;		/* engines that wait for @work */
 	unsigned int polling;		/* engines that watch @work_seq */
@@ -55,6 +56,8 @@ struct nnpu_device {
 
 	/* The device stops (disable, reset, FATAL, exit): no DMA any more. */
 	atomic_bool stop;
+	/* The machine stands still: no DMA, no completion and no work until it goes on. */
+	atomic_bool paused;
 	atomic_uint work_seq;		/* changes with new work, for engines that poll */
 	bool exiting;
 	bool stopping;			/* the control thread has to end everything */
@@ -181,6 +184,19 @@ bool dev_inject(struct nnpu_device *dev, unsigned int kind);
 
 /* Control thread: sleep until a job ends. dev->lock held. */
 void dev_await_jobs(struct nnpu_device *dev);
+
+static inline bool dev_is_paused(const struct nnpu_device *dev)
+{
+	return atomic_load_explicit(&dev->paused, memory_order_relaxed);
+}
+
+/*
+ * Wait while the device is paused, unless it stops. Threads of the device do this at their
+ * points and before they access memory, without dev->lock, and before they complete an entry.
+ */
+void dev_await_resume(struct nnpu_device *dev);
+/* The same with dev->lock held, which is dropped meanwhile. */
+void dev_await_resume_locked(struct nnpu_device *dev);
 
 /* Wake all workers and loaders, for the device stops. dev->lock held. */
 void dev_kick_workers(struct nnpu_device *dev);

@@ -18,29 +18,42 @@
 /* Nodes of slots with more nodes than this are not cached. */
 #define MAX_INDEXED_LEAVES	4096u
 
-/* The device does not stop, and the range does not wrap around. */
-static bool can_access(const struct nnpu_device *dev, uint64_t addr, size_t len)
+/* Wait while the device is paused. The device does not stop, and the range does not wrap around. */
+static bool can_access(struct nnpu_device *dev, uint64_t addr, size_t len)
 {
+	dev_await_resume(dev);
 	return !atomic_load_explicit(&dev->stop, memory_order_relaxed) && addr + len >= addr;
 }
 
 int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len)
 {
-	if (!can_access(dev, addr, len))
-		return -1;
-	return dev->ops->dma_read(dev->bus, addr, buf, len);
+	int ret;
+
+	/* A pause may have come between the look and the access, which the bus refuses then. */
+	do {
+		if (!can_access(dev, addr, len))
+			return -1;
+		ret = dev->ops->dma_read(dev->bus, addr, buf, len);
+	} while (ret && dev_is_paused(dev));
+	return ret;
 }
 
 int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
 {
-	if (!can_access(dev, addr, len))
-		return -1;
-	return dev->ops->dma_write(dev->bus, addr, buf, len);
+	int ret;
+
+	do {
+		if (!can_access(dev, addr, len))
+			return -1;
+		ret = dev->ops->dma_write(dev->bus, addr, buf, len);
+	} while (ret && dev_is_paused(dev));
+	return ret;
 }
 
 int dev_dma_publish(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
 {
-	if (!can_access(dev, addr, len))
+	/* dev->lock is held: the device is not paused, see dev_await_resume_locked(). */
+	if (atomic_load_explicit(&dev->stop, memory_order_relaxed) || addr + len < addr)
 		return -1;
 	return dev->ops->dma_publish(dev->bus, addr, buf, len);
 }

@@ -68,6 +68,7 @@ bool job_tick(struct job_progress *p)
 
 bool job_look(struct job_progress *p)
 {
+	dev_await_resume(p->dev);
 	if (atomic_load_explicit(p->contended, memory_order_relaxed) || p->deadline_ns ||
 	    (p->end_ns && !(++p->points % POINTS_PER_LOOK)))
 		p->point(p);
@@ -257,6 +258,7 @@ static void entry_serve(struct nnpu_engine *e, struct nnpu_queue *q, struct entr
 	entry_run(e, q, en);
 
 	pthread_mutex_lock(&dev->lock);
+	dev_await_resume_locked(dev);
 	entry_end(e, q, en);
 	entry_complete(e, q, en, irqs);
 }

@@ -162,7 +162,10 @@ void fetch_entries(struct nnpu_device *dev, struct nnpu_queue *q)
 			ret = queue_read_entries(dev, q, head, sqe, count);
 		}
 		pthread_mutex_lock(&dev->lock);
-		for (i = 0; i < count && queue_may_begin(q); i++) {
+		for (i = 0; i < count; i++) {
+			dev_await_resume_locked(dev);
+			if (!queue_may_begin(q))
+				break;
 			if (!queue_entry_read(dev, q, ret, &irqs))
 				sort_entry(dev, q, &sqe[i], &irqs);
 			irqs_raise_locked(dev, &irqs);
@@ -216,6 +219,7 @@ static void end_entries(struct nnpu_device *dev, struct nnpu_queue *q, struct fe
 	for (; f; f = next) {
 		next = f->next;
 		if (irqs) {
+			dev_await_resume_locked(dev);
 			dev->jobs++;
 			queue_complete(dev, q, le16toh(f->sqe.cid), &v, 0, true, irqs);
 		}

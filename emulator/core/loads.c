@@ -177,6 +177,7 @@ static void load_first(struct load_worker *w, struct nnpu_ctx *ctx)
 		load_run(w, &out);
 	slots_release(&w->slots);
 	pthread_mutex_lock(&dev->lock);
+	dev_await_resume_locked(dev);
 	w->load = NULL;
 	load_end(dev, ctx, load, &out, &irqs);
 	if (dev->loading == w)
@@ -300,6 +301,7 @@ bool loads_abort(struct nnpu_device *dev, uint16_t cid, struct irqs *irqs)
 {
 	unsigned int i;
 
+	dev_await_resume_locked(dev);
 	for (i = 0; i < atomic_load(&dev->num_loaders); i++) {
 		struct nnpu_ctx *ctx = dev->loaders[i].ctx;
 		struct load *load = ctx ? ctx->first_load : NULL;
@@ -319,6 +321,7 @@ void loads_abort_ctx(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct irqs 
 	struct load *load, *next;
 	unsigned int n = 0;
 
+	dev_await_resume_locked(dev);
 	for (load = ctx->first_load; load; load = next) {
 		next = load->next;
 		abort_load(dev, ctx, load, irqs);
@@ -326,6 +329,7 @@ void loads_abort_ctx(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct irqs 
 			continue;
 		/* Meanwhile the loader may end the next one. */
 		dev_yield(dev, irqs);
+		dev_await_resume_locked(dev);
 		next = ctx->first_load;
 	}
 }

@@ -29,6 +29,7 @@ void dev_kick_workers(struct nnpu_device *dev)
 
 	pthread_cond_broadcast(&dev->work);
 	pthread_cond_broadcast(&dev->help);
+	pthread_cond_broadcast(&dev->resumed);
 	for (i = 0; i < atomic_load(&dev->num_workers); i++)
 		pthread_cond_signal(&dev->engines[i].turn);
 	for (i = 0; i < atomic_load(&dev->num_loaders); i++)

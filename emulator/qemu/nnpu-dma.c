@@ -129,27 +129,31 @@ static void piece_end(struct piece *p)
 		window_written(p->addr, p->len);
 }
 
-/*
- * The store to @active must be visible before the memory map is read: pairs with
- * smp_mb_global() in nnpu_dma_wait_idle(). As with RCU the rare side pays for both
- * barriers, because an access takes hardly longer than a barrier.
- */
-static void dma_begin(void)
-{
-	qatomic_set(&self.active, true);
-	smp_mb_placeholder();
-}
-
 static void dma_end(void)
 {
 	qatomic_store_release(&self.active, false);
+}
+
+/*
+ * False: the device is being reset or stands still. The store to @active must be visible before
+ * this and the memory map are read: pairs with smp_mb_global() in nnpu_dma_wait_idle(). As with
+ * RCU the rare side pays for both barriers, because an access takes hardly longer than a barrier.
+ */
+static bool dma_begin(NnpuDma *dma)
+{
+	qatomic_set(&self.active, true);
+	smp_mb_placeholder();
+	if (likely(nnpu_device_may_access(dma->device)))
+		return true;
+	dma_end();
+	return false;
 }
 
 void nnpu_dma_wait_idle(NnpuDma *dma)
 {
 	NnpuDmaThread *thread;
 
-	/* The new memory map is visible before @active is read: pairs with dma_begin(). */
+	/* What the caller has changed is visible before @active is read: pairs with dma_begin(). */
 	smp_mb_global();
 	QEMU_LOCK_GUARD(&dma->lock);
 	QLIST_FOREACH(thread, &dma->threads, next)
@@ -182,7 +186,8 @@ int nnpu_dma_read(NnpuDma *dma, uint64_t addr, void *buf, size_t len)
 	uint8_t *host;
 	int ret = 0;
 
-	dma_begin();
+	if (!dma_begin(dma))
+		return -1;
 	host = window_hit(dma->as, addr, len);
 	if (likely(host))
 		memcpy(buf, host, len);
@@ -197,7 +202,8 @@ int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len)
 	uint8_t *host;
 	int ret = 0;
 
-	dma_begin();
+	if (!dma_begin(dma))
+		return -1;
 	host = window_hit(dma->as, addr, len);
 	if (likely(host)) {
 		memcpy(host, buf, len);
@@ -240,7 +246,8 @@ int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len)
 	uint8_t *host;
 	int ret = 0;
 
-	dma_begin();
+	if (!dma_begin(dma))
+		return -1;
 	host = window_hit(dma->as, addr, len);
 	if (likely(host)) {
 		publish(host, buf, len);

@@ -13,6 +13,8 @@
 #include "qemu/queue.h"
 #include "qemu/thread.h"
 
+#include "core/device_model.h"
+
 /* A thread that accesses memory. */
 typedef struct NnpuDmaThread {
 	bool active;			/* an access is in progress */
@@ -22,6 +24,7 @@ typedef struct NnpuDmaThread {
 /* State that the threads of one device share. */
 typedef struct NnpuDma {
 	AddressSpace *as;
+	struct nnpu_device *device;	/* set when it has been created: it accesses nothing before */
 	QemuMutex lock;			/* of threads */
 	QLIST_HEAD(, NnpuDmaThread) threads;
 } NnpuDma;
@@ -41,9 +44,9 @@ int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 
 /*
- * The guest has withdrawn memory from the device. Wait for accesses that began before, so
- * that the guest cannot use the memory for something else too early. The wait lasts no
- * longer than copying one piece.
+ * The guest has withdrawn memory from the device, or nnpu_device_may_access() gives false since
+ * then. Wait for accesses that began before, so that the guest cannot use the memory for something
+ * else too early. The wait lasts no longer than copying one piece.
  */
 void nnpu_dma_wait_idle(NnpuDma *dma);
 

@@ -4,13 +4,15 @@
  *
  * Registers and doorbells are accessed with the big lock (BQL) held. The device model
  * handles them without waiting. Its threads do DMA and jobs and never take the BQL.
- * Interrupts need it: a bottom half raises them.
+ * Interrupts need it: a bottom half raises them. While the machine is stopped the device is
+ * paused: its clock stands still, it accesses no memory and raises no interrupt.
  */
 #include "qemu/osdep.h"
 #include "qemu/log.h"
 #include "qemu/rcu.h"
 #include "qemu/timer.h"
 #include "qapi/error.h"
+#include "sysemu/runstate.h"
 
 #include "nnpu-glue.h"
 #include "nnpu_hw.h"
@@ -38,9 +40,10 @@ int nnpu_glue_publish(void *bus, uint64_t addr, const void *buf, size_t len)
 	return nnpu_dma_publish(&glue->dma, addr, buf, len);
 }
 
+/* It stands still with the machine. */
 uint64_t nnpu_glue_now_ns(void *bus)
 {
-	return qemu_clock_get_ns(QEMU_CLOCK_REALTIME);
+	return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 }
 
 bool nnpu_glue_log_wanted(void *bus, enum nnpu_log_level level)
@@ -171,6 +174,27 @@ bool nnpu_glue_init(NnpuGlue *glue, Object *owner, unsigned int max_vectors,
 	return true;
 }
 
+/* The machine stops or goes on. When it stands still, the device does. */
+static void nnpu_vm_state(void *opaque, bool running, RunState state)
+{
+	NnpuGlue *glue = opaque;
+
+	glue->is_stopped = !running;
+	if (running) {
+		nnpu_device_resume(glue->device);
+		qemu_bh_schedule(glue->irq_bh);
+		return;
+	}
+	nnpu_device_pause(glue->device);
+	nnpu_dma_wait_idle(&glue->dma);
+}
+
+void nnpu_glue_power_on_reset(NnpuGlue *glue)
+{
+	nnpu_device_power_on_reset(glue->device);
+	nnpu_dma_wait_idle(&glue->dma);
+}
+
 bool nnpu_glue_start(NnpuGlue *glue, const struct nnpu_device_props *props,
 		     const struct nnpu_bus_ops *ops, AddressSpace *as, Error **errp)
 {
@@ -178,17 +202,22 @@ bool nnpu_glue_start(NnpuGlue *glue, const struct nnpu_device_props *props,
 
 	nnpu_dma_init(&glue->dma, as);
 	glue->device = nnpu_device_create(props, ops, glue, error, sizeof(error));
-	if (glue->device)
-		return true;
-	error_setg(errp, "%s", error);
-	nnpu_dma_fini(&glue->dma);
-	return false;
+	if (!glue->device) {
+		error_setg(errp, "%s", error);
+		nnpu_dma_fini(&glue->dma);
+		return false;
+	}
+	glue->dma.device = glue->device;
+	glue->vm_state = qemu_add_vm_change_state_handler(nnpu_vm_state, glue);
+	nnpu_vm_state(glue, runstate_is_running(), RUN_STATE__MAX);
+	return true;
 }
 
 void nnpu_glue_stop(NnpuGlue *glue)
 {
 	struct nnpu_device *device = glue->device;
 
+	qemu_del_vm_change_state_handler(glue->vm_state);
 	glue->device = NULL;
 	nnpu_device_destroy(device);
 	nnpu_dma_fini(&glue->dma);

@@ -7,6 +7,7 @@
 #define HW_MISC_NNPU_GLUE_H
 
 #include "exec/memory.h"
+#include "qemu/main-loop.h"
 
 #include "core/device_model.h"
 #include "nnpu-dma.h"
@@ -20,6 +21,11 @@ typedef struct NnpuGlue {
 	/* Accesses read all ones and write nothing: without clock, or in reset. BQL. */
 	bool deaf;
 	NnpuDma dma;
+	/* Raises interrupts. The bus makes it before nnpu_glue_start(). */
+	QEMUBH *irq_bh;
+	/* The machine stands still: interrupts wait until it goes on, which schedules @irq_bh. BQL. */
+	bool is_stopped;
+	VMChangeStateEntry *vm_state;
 	NnpuGlueProps props;
 } NnpuGlue;
 
@@ -54,6 +60,12 @@ bool nnpu_glue_init(NnpuGlue *glue, Object *owner, unsigned int max_vectors,
 /* Create the device, which accesses memory through @as. nnpu_glue_stop() undoes this. */
 bool nnpu_glue_start(NnpuGlue *glue, const struct nnpu_device_props *props,
 		     const struct nnpu_bus_ops *ops, AddressSpace *as, Error **errp);
+
+/*
+ * Power-on reset. When this returns no access to memory is in progress, and none begins before
+ * software enables the device again.
+ */
+void nnpu_glue_power_on_reset(NnpuGlue *glue);
 
 /*
  * Nobody accesses the windows any more. Waits for the threads with the BQL held: they do not need

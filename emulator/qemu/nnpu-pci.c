@@ -32,7 +32,6 @@ struct NnpuPciState {
 	PCIDevice parent_obj;
 
 	NnpuGlue glue;
-	QEMUBH *irq_bh;
 	unsigned long irq_pending[BITS_TO_LONGS(MAX_VECTORS)];
 	unsigned int num_vectors;
 	bool function_reset;
@@ -44,7 +43,7 @@ static void nnpu_raise_irq(void *bus, unsigned int vector)
 	NnpuPciState *s = container_of(bus, NnpuPciState, glue);
 
 	set_bit_atomic(vector, s->irq_pending);
-	qemu_bh_schedule(s->irq_bh);
+	qemu_bh_schedule(s->glue.irq_bh);
 }
 
 static void nnpu_irq_bh(void *opaque)
@@ -52,6 +51,8 @@ static void nnpu_irq_bh(void *opaque)
 	NnpuPciState *s = opaque;
 	unsigned int vector;
 
+	if (s->glue.is_stopped)
+		return;
 	for (vector = 0; vector < s->num_vectors; vector++) {
 		unsigned long mask = BIT_MASK(vector);
 
@@ -96,14 +97,14 @@ static void nnpu_pci_realize(PCIDevice *pdev, Error **errp)
 		}
 		pcie_cap_flr_init(pdev);
 	}
-	s->irq_bh = qemu_bh_new(nnpu_irq_bh, s);
+	s->glue.irq_bh = qemu_bh_new(nnpu_irq_bh, s);
 	if (!nnpu_glue_start(&s->glue, &props, &nnpu_pci_bus_ops, pci_get_address_space(pdev),
 			     errp))
 		goto err_bh;
 	return;
 
 err_bh:
-	qemu_bh_delete(s->irq_bh);
+	qemu_bh_delete(s->glue.irq_bh);
 	if (pci_is_express(pdev))
 		pcie_cap_exit(pdev);
 err_msix:
@@ -116,7 +117,7 @@ static void nnpu_pci_exit(PCIDevice *pdev)
 
 	/* The BARs are unmapped already. */
 	nnpu_glue_stop(&s->glue);
-	qemu_bh_delete(s->irq_bh);
+	qemu_bh_delete(s->glue.irq_bh);
 	if (pci_is_express(pdev))
 		pcie_cap_exit(pdev);
 	msix_uninit_exclusive_bar(pdev);
@@ -129,11 +130,11 @@ static void nnpu_pci_reset(DeviceState *dev)
 
 	if (!s->glue.device)
 		return;
-	/* Does not wait: STATUS.RESETTING reads 1 until it is done. */
+	/* The rest of it goes on in the background: STATUS.RESETTING reads 1 until it is done. */
 	if (s->function_reset)
 		nnpu_device_reg_write(s->glue.device, NNPU_REG_CTRL, NNPU_CTRL_RESET, 4);
 	else
-		nnpu_device_power_on_reset(s->glue.device);
+		nnpu_glue_power_on_reset(&s->glue);
 }
 
 static void nnpu_pci_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value, int len)

@@ -29,11 +29,7 @@ struct NnpuSysbusState {
 	NnpuGlue glue;
 	qemu_irq irq;
 	bool irq_level;			/* what the line follows, atomic */
-	QEMUBH *irq_bh;
-	/* The device accesses memory through an alias, which is disabled in reset. BQL. */
-	MemoryRegion dma_root;
-	MemoryRegion dma_alias;
-	AddressSpace dma_as;
+	/* BQL. */
 	bool in_reset;
 	bool no_clock;
 	bool no_power;
@@ -44,6 +40,8 @@ static void nnpu_sysbus_irq_bh(void *opaque)
 {
 	NnpuSysbusState *s = opaque;
 
+	if (s->glue.is_stopped)
+		return;
 	qemu_set_irq(s->irq, qatomic_read(&s->irq_level));
 }
 
@@ -59,7 +57,7 @@ static void nnpu_sysbus_set_irq_level(void *bus, bool level)
 	if (qemu_mutex_iothread_locked())
 		nnpu_sysbus_irq_bh(s);
 	else
-		qemu_bh_schedule(s->irq_bh);
+		qemu_bh_schedule(s->glue.irq_bh);
 }
 
 static const struct nnpu_bus_ops nnpu_sysbus_bus_ops = {
@@ -79,12 +77,9 @@ static void nnpu_sysbus_update(NnpuSysbusState *s)
 	if (s->off == off)
 		return;
 	s->off = off;
-	memory_region_set_enabled(&s->dma_alias, !off);
-	if (!off)
-		return;
-	nnpu_dma_wait_idle(&s->glue.dma);
 	/* Ends everything in the background. */
-	nnpu_device_power_on_reset(s->glue.device);
+	if (off)
+		nnpu_glue_power_on_reset(&s->glue);
 }
 
 static void nnpu_sysbus_reset_line(void *opaque, int n, int level)
@@ -122,15 +117,9 @@ static void nnpu_sysbus_realize(DeviceState *dev, Error **errp)
 	/* The driver takes all of them: nothing tells it their number. */
 	props.num_vectors = MAX_VECTORS;
 	props.platform_irq = true;
-	memory_region_init(&s->dma_root, OBJECT(s), "nnpu-dma", UINT64_MAX);
-	memory_region_init_alias(&s->dma_alias, OBJECT(s), "nnpu-dma-memory",
-				 get_system_memory(), 0, UINT64_MAX);
-	memory_region_add_subregion(&s->dma_root, 0, &s->dma_alias);
-	address_space_init(&s->dma_as, &s->dma_root, "nnpu-dma");
-	s->irq_bh = qemu_bh_new(nnpu_sysbus_irq_bh, s);
-	if (!nnpu_glue_start(&s->glue, &props, &nnpu_sysbus_bus_ops, &s->dma_as, errp)) {
-		qemu_bh_delete(s->irq_bh);
-		address_space_destroy(&s->dma_as);
+	s->glue.irq_bh = qemu_bh_new(nnpu_sysbus_irq_bh, s);
+	if (!nnpu_glue_start(&s->glue, &props, &nnpu_sysbus_bus_ops, &address_space_memory, errp)) {
+		qemu_bh_delete(s->glue.irq_bh);
 		return;
 	}
 	sysbus_init_mmio(sbd, &s->glue.regs);
@@ -146,7 +135,7 @@ static void nnpu_sysbus_reset(DeviceState *dev)
 {
 	NnpuSysbusState *s = NNPU_SYSBUS(dev);
 
-	nnpu_device_power_on_reset(s->glue.device);
+	nnpu_glue_power_on_reset(&s->glue);
 }
 
 void nnpu_sysbus_set_props(SysBusDevice *sbd, const NnpuGlueProps *props)
