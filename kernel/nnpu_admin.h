@@ -12,8 +12,8 @@ struct nnpu_device;
 /**
  * DOC: Places
  *
- * A place is a command id and room in the rings for one command. Who sends commands has a
- * place of his own, so that he waits for his own command at most, and no client for another:
+ * A place is a command id and room in the rings for one command. Each sender of commands has
+ * a place of its own, so that it waits for its own command at most, and no client for another:
  *
  * - NNPU_ADMIN_PLACE_RECOVERY: probe and the work items of nnpu_device.reset_wq
  * - NNPU_ADMIN_PLACE_DEVICE: commands for the device as a whole

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Out-of-tree build only: what the headers of other kernels than the newest 6.12 call otherwise,
- * and the node of kernels without CONFIG_DRM_ACCEL. extmod.mk has every source include it first.
- * The driver itself is written for 6.12; in the kernel tree nobody needs this file.
+ * Out-of-tree build only: names that the headers of older kernels spell differently from the
+ * newest 6.12, and the node of kernels without CONFIG_DRM_ACCEL. extmod.mk has every source include
+ * it first. The driver itself is written for 6.12; the kernel tree does not need this file.
  */
 #ifndef _NNPU_COMPAT_H_
 #define _NNPU_COMPAT_H_

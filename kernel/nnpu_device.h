@@ -35,6 +35,8 @@
  * Outermost first. A lock may be taken while locks above it in this list are held, never
  * while a lock below it is held.
  *
+ * Documentation/driver.rst, section "Locks", has the same list with more words.
+ *
  * 1. nnpu_file.lock: creation of context 0 of a file, and of what the first job of a context
  *    needs; or nnpu_ctx.command_lock: an ioctl that sends a command
  * 2. nnpu_device_enter() section: protects every use of registers and DMA memory. To enter one
@@ -74,10 +76,9 @@
 /**
  * DOC: Out of scope
  *
- * Implicit synchronisation: a job waits for its in-fences only. The driver adds the
- * job's fence to the reservations of buffers that are shared as dma-bufs, so that others
- * can wait for it. Other buffers are known to one file only; without them SUBMIT usually
- * needs no reservation lock.
+ * Implicit synchronisation: a job waits for its in-fences only. The driver adds the job's fence to
+ * the reservations of all its buffers, so that others can wait for it. SUBMIT locks all of these
+ * reservations.
  */
 
 struct nnpu_device;

@@ -34,7 +34,7 @@
 
 #define NNPU_EVENT_HAS(name)	BIT(NNPU_A_EVENT_##name)
 
-/* Who caused it. */
+/* The client that caused it. */
 #define NNPU_EVENT_HAS_OWNER \
 	(NNPU_EVENT_HAS(CTX_ID) | NNPU_EVENT_HAS(QUEUE_ID) | NNPU_EVENT_HAS(CLIENT_ID) | \
 	 NNPU_EVENT_HAS(CID) | NNPU_EVENT_HAS(PID) | NNPU_EVENT_HAS(UID) | NNPU_EVENT_HAS(COMM))
@@ -47,7 +47,7 @@ static struct workqueue_struct *nnpu_event_wq;
 /**
  * struct nnpu_event_target - for whom a message is
  * @owner: a user
- * @to_owner: for his sockets, else for all others
+ * @to_owner: for the sockets of this user, else for all others
  */
 struct nnpu_event_target {
 	kuid_t owner;
@@ -141,13 +141,13 @@ static bool nnpu_event_multicast(const struct nnpu_event *event, u64 lost, struc
 
 	if (!skb)
 		return false;
-	/* An error is about a listener that does not keep up, who is told by his socket. */
+	/* An error is about a listener that does not keep up, and its socket tells it. */
 	genlmsg_multicast_netns_filtered(&nnpu_nl_family, net, skb, 0, group, GFP_KERNEL,
 					 target ? nnpu_event_filter : NULL, target);
 	return true;
 }
 
-/* May who is privileged in @ns know what happens in @child? */
+/* Is @ns the user namespace @child, or above it? Then a privileged process of @ns may know. */
 static bool nnpu_event_is_above(const struct user_namespace *ns,
 				const struct user_namespace *child)
 {
@@ -173,7 +173,7 @@ static bool nnpu_event_send_net(const struct nnpu_event *event, u64 lost, struct
 		sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS, true,
 					     event->cred ? &target : NULL);
 	}
-	/* Who joins this group has CAP_SYS_ADMIN in the user namespace of the network namespace. */
+	/* A member of this group has CAP_SYS_ADMIN in the user namespace of the network namespace. */
 	if (genl_has_listeners(&nnpu_nl_family, net, NNPU_NLGRP_EVENTS_ADMIN))
 		sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS_ADMIN,
 					     !event->cred ||
@@ -410,9 +410,9 @@ void nnpu_event_lost(struct nnpu_ctx *ctx, const char *why)
  * @ndev: device
  * @tally: client
  * @kind: which limit
- * @ctx_id: his context, 0: none
+ * @ctx_id: the client's context, 0: none
  *
- * He may do that as often as he likes, so there is one event in a period.
+ * A client may do that as often as it likes, so there is one event in a period.
  */
 void nnpu_event_limit(struct nnpu_device *ndev, struct nnpu_tally *tally,
 		      enum nnpu_limit_kind kind, u32 ctx_id)

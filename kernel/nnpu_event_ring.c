@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A bounded queue of events: who adds one never waits and allocates nothing. */
+/* A bounded queue of events: to add one never waits and allocates nothing. */
 #include "nnpu_event_ring.h"
 
 /**

@@ -34,8 +34,8 @@ struct pid;
  * @cid: command id
  * @queue_id: user queue
  * @client_id: client
- * @cred: who opened the file of the client, a reference; NULL: the event is nobody's
- * @pid: his process, a reference
+ * @cred: credentials that opened the file of the client, a reference; NULL: no client caused it
+ * @pid: the process of the client, a reference
  * @comm: its name
  */
 struct nnpu_event {

@@ -51,12 +51,16 @@ static const struct genl_multicast_group nnpu_netlink_groups[] = {
  * struct nnpu_netlink_pos - where a dump goes on
  * @dev: lowest number of a device
  * @item: lowest number of an object of this device
- * @asker: who began it; a reference. NULL: it shows everybody the same
+ * @asker: credentials of the process that began it; a reference
+ * @process: that process; a reference
+ * @last_queue: the queue that was looked at last; a reference, or NULL
  */
 struct nnpu_netlink_pos {
 	u32 dev;
 	unsigned long item;
 	const struct cred *asker;
+	struct pid *process;
+	struct nnpu_userq *last_queue;
 };
 
 /**
@@ -79,8 +83,8 @@ struct nnpu_netlink_dump {
  * nnpu_netlink_changed - something has come or gone
  * @kind: what
  *
- * After the change: who sees it before his reader is told of it is told for nothing, at worst.
- * Any context.
+ * After the change. A dump that has shown the change already may get NLM_F_DUMP_INTR for it, which
+ * does no harm. Any context.
  */
 void nnpu_netlink_changed(enum nnpu_netlink_kind kind)
 {
@@ -124,14 +128,15 @@ static struct nnpu_device *nnpu_netlink_named(const struct genl_info *info, int 
 /* Dumps. */
 
 /*
- * Only the first part of a dump is made by who asked, and not even that if his socket is full: the
- * rest is made in recvmsg(), by whoever that is.
+ * The process that asks makes the first part of a dump only, and not even that if its socket is full.
+ * The rest is made in recvmsg(), by any process that has the socket.
  */
 int nnpu_nl_dump_start(struct netlink_callback *cb)
 {
 	struct nnpu_netlink_pos *pos = (void *)cb->ctx;
 
 	pos->asker = get_current_cred();
+	pos->process = get_pid(task_tgid(current));
 	return 0;
 }
 
@@ -139,6 +144,9 @@ int nnpu_nl_dump_done(struct netlink_callback *cb)
 {
 	struct nnpu_netlink_pos *pos = (void *)cb->ctx;
 
+	if (pos->last_queue)
+		nnpu_userq_put(pos->last_queue);
+	put_pid(pos->process);
 	put_cred(pos->asker);
 	return 0;
 }
@@ -171,8 +179,8 @@ static void nnpu_netlink_look(const struct nnpu_netlink_dump *dump)
 }
 
 /*
- * Before each object. Whoever dumps may see few of very many: he can be killed, and what was found
- * is not kept back for the rest. A message without an object would end the dump for its reader.
+ * Before each object. The reader may see few of very many: it can be killed, and what was found is
+ * not kept back for the rest. A message without an object would end the dump for its reader.
  */
 static int nnpu_netlink_step(const struct nnpu_netlink_dump *dump)
 {
@@ -188,12 +196,14 @@ static int nnpu_netlink_dump_dev(const struct nnpu_netlink_dump *dump, struct nn
 				 unsigned long *item)
 {
 	void *head = nnpu_netlink_begin(dump);
+	int ret;
 
 	if (!head)
 		return -EMSGSIZE;
-	return nnpu_netlink_end(dump, head, dump->cmd == NNPU_CMD_DEV_GET ?
-				nnpu_netlink_fill_dev(&dump->to, ndev) :
-				nnpu_netlink_fill_stats(&dump->to, ndev));
+	ret = nnpu_netlink_end(dump, head, dump->cmd == NNPU_CMD_DEV_GET ?
+			       nnpu_netlink_fill_dev(&dump->to, ndev) :
+			       nnpu_netlink_fill_stats(&dump->to, ndev));
+	return ret == -EPERM ? 0 : ret;
 }
 
 static int nnpu_netlink_dump_clients(const struct nnpu_netlink_dump *dump,
@@ -291,22 +301,43 @@ static int nnpu_netlink_dump_ctxs(const struct nnpu_netlink_dump *dump, struct n
 	return ret;
 }
 
+/*
+ * The queue after the one that was looked at last. If that has ended it is in the list no more, and
+ * the list, in the order of the numbers, is gone through from its head.
+ */
+static struct nnpu_userq *nnpu_netlink_next_queue(struct nnpu_userqs *uqs, struct nnpu_userq *last,
+						  unsigned long item)
+{
+	struct nnpu_userq *uq;
+
+	if (last && !list_empty(&last->node)) {
+		uq = list_next_entry(last, node);
+		return list_entry_is_head(uq, &uqs->all, node) ? NULL : uq;
+	}
+	list_for_each_entry(uq, &uqs->all, node)
+		if (uq->number >= item)
+			return uq;
+	return NULL;
+}
+
 /* A part of the queues, from *@item on. @more: there may be others. */
 static int nnpu_netlink_dump_some_queues(const struct nnpu_netlink_dump *dump,
 					 struct nnpu_device *ndev, unsigned long *item, bool *more)
 {
+	struct nnpu_netlink_pos *pos = (void *)dump->cb->ctx;
+	struct nnpu_userq *uq, *last = pos->last_queue;
+	struct nnpu_userqs *uqs = &ndev->userqs;
 	unsigned int looks = 0;
-	struct nnpu_userq *uq;
 	int ret = 0;
 
+	/* Of another device. */
+	if (last && last->ndev != ndev)
+		last = NULL;
 	*more = false;
-	mutex_lock(&ndev->userqs.lock);
-	/* In the order of their numbers. */
-	list_for_each_entry(uq, &ndev->userqs.all, node) {
+	mutex_lock(&uqs->lock);
+	while ((uq = nnpu_netlink_next_queue(uqs, last, *item))) {
 		void *head;
 
-		if (uq->number < *item)
-			continue;
 		*more = ++looks > NNPU_NETLINK_MAX_LOOKS;
 		ret = *more ? 0 : nnpu_netlink_step(dump);
 		if (*more || ret)
@@ -321,8 +352,14 @@ static int nnpu_netlink_dump_some_queues(const struct nnpu_netlink_dump *dump,
 				break;
 		}
 		*item = uq->number + 1;
+		last = uq;
 	}
-	mutex_unlock(&ndev->userqs.lock);
+	if (last)
+		kref_get(&last->ref);
+	mutex_unlock(&uqs->lock);
+	if (pos->last_queue)
+		nnpu_userq_put(pos->last_queue);
+	pos->last_queue = last;
 	return ret;
 }
 
@@ -349,7 +386,8 @@ static int nnpu_netlink_dump(struct sk_buff *skb, struct netlink_callback *cb, u
 	struct nnpu_netlink_pos *pos = (void *)cb->ctx;
 	unsigned int looked = 0;
 	const struct nnpu_netlink_dump dump = {
-		.to = { .request = cb->skb, .answer = skb, .asker = pos->asker },
+		.to = { .request = cb->skb, .answer = skb,
+			.asker = pos->asker, .process = pos->process },
 		.cb = cb,
 		.cmd = cmd,
 		.kind = kind,
@@ -439,6 +477,7 @@ static int nnpu_netlink_reply_begin(struct nnpu_netlink_reply *reply, struct sk_
 				    struct genl_info *info)
 {
 	reply->to.request = request;
+	reply->to.process = task_tgid(current);
 	reply->to.answer = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	if (!reply->to.answer)
 		return -ENOMEM;
@@ -575,7 +614,7 @@ int nnpu_nl_queue_get_doit(struct sk_buff *skb, struct genl_info *info)
 				       nnpu_netlink_get_queue);
 }
 
-/* The device is everybody's, so only who is privileged in the first user namespace may do this. */
+/* All clients lose their contexts: this needs CAP_SYS_ADMIN in the first user namespace. */
 int nnpu_nl_reset_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nnpu_netlink_reply reply;

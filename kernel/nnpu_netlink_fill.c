@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What netlink says of an object, and to whom. Everybody may see what a device does for all
- * clients together. What a client does may be seen by the user who opened the file, and by who has
- * CAP_SYS_ADMIN in the user namespace in which it was opened, or above.
+ * What netlink says of an object, and to whom. Every process may see what a device is. What a device
+ * does for all clients together is for processes that have opened its node, and for those with
+ * CAP_SYS_ADMIN. What a client does may be seen by the user who opened the file, and by processes
+ * with CAP_SYS_ADMIN in the user namespace in which it was opened, or above.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -68,7 +69,7 @@ static int nnpu_netlink_put_uints(struct sk_buff *skb, const struct nnpu_netlink
 	return 0;
 }
 
-/* Had who asked the right, too? */
+/* Did the process that asked have the right, too? */
 static bool nnpu_netlink_asker_may(const struct nnpu_netlink_reader *to,
 				   struct user_namespace *user_ns)
 {
@@ -84,13 +85,32 @@ static bool nnpu_netlink_asker_may(const struct nnpu_netlink_reader *to,
 }
 
 /**
+ * nnpu_netlink_may_see_use - may the reader see what a device does for all clients together?
+ * @to: reader
+ * @ndev: device
+ *
+ * Its load tells much about the work of others. Whoever may open the node can measure it anyway.
+ * Not the right to open it is looked at but an open file: only the VFS can judge that right.
+ *
+ * Return: true if so.
+ */
+bool nnpu_netlink_may_see_use(const struct nnpu_netlink_reader *to, struct nnpu_device *ndev)
+{
+	kuid_t uid = READ_ONCE(NETLINK_CB(to->request).sk->sk_uid);
+
+	return nnpu_tally_is_client(ndev, to->process, uid) ||
+	       (netlink_capable(to->request, CAP_SYS_ADMIN) &&
+		nnpu_netlink_asker_may(to, &init_user_ns));
+}
+
+/**
  * nnpu_netlink_may_see - may the reader see what a client does?
  * @to: reader
  * @tally: client
  *
- * The socket has to be the owner's as well: whoever holds another one's socket must not have him
- * ask. A capability counts only if who opened the socket, who asked and who reads have it: a
- * privileged program that is given a socket reads what somebody else has asked for.
+ * The socket has to be the owner's as well, so that a process cannot have the owner ask on a socket of
+ * its own. A capability counts only if the opener of the socket, the sender of the request and the
+ * reader have it: a privileged program that is given a socket reads what another one has asked for.
  *
  * Return: true if so.
  */
@@ -140,7 +160,7 @@ static int nnpu_netlink_put_node(struct sk_buff *skb, struct nnpu_device *ndev)
 	return nla_put_string(skb, NNPU_A_DEV_NODE, node);
 }
 
-/* What only the device knows. Nothing, if it does not answer. */
+/* What only the device knows. Nothing, if it does not answer. Reads registers: not for everybody. */
 static int nnpu_netlink_put_dev_regs(struct sk_buff *skb, struct nnpu_device *ndev)
 {
 	struct nnpu_netlink_uint mem[] = {
@@ -169,6 +189,28 @@ static int nnpu_netlink_put_dev_regs(struct sk_buff *skb, struct nnpu_device *nd
 	return nnpu_netlink_put_uints(skb, mem, ARRAY_SIZE(mem));
 }
 
+static int nnpu_netlink_put_dev_use(struct sk_buff *skb, struct nnpu_device *ndev)
+{
+	const struct nnpu_netlink_u32 numbers[] = {
+		{ NNPU_A_DEV_CLIENTS, atomic_read(&ndev->stats.clients) },
+		{ NNPU_A_DEV_CONTEXTS, atomic_read(&ndev->stats.contexts) },
+		{ NNPU_A_DEV_QUEUES, atomic_read(&ndev->stats.queues) },
+		{ NNPU_A_DEV_QUEUES_ACTIVE, atomic_read(&ndev->power.queues) },
+		{ NNPU_A_DEV_JOBS, atomic_read(&ndev->stats.jobs) },
+		{ NNPU_A_DEV_PROGRAMS, atomic_read(&ndev->stats.programs) },
+		{ NNPU_A_DEV_BUFFERS, atomic_read(&ndev->stats.buffers) },
+	};
+	const struct nnpu_netlink_uint large[] = {
+		{ NNPU_A_DEV_PINNED, atomic64_read(&ndev->stats.pinned_bytes) },
+		{ NNPU_A_DEV_RESETS, atomic64_read(&ndev->reset_count) },
+	};
+
+	if (nnpu_netlink_put_u32s(skb, numbers, ARRAY_SIZE(numbers)) ||
+	    nnpu_netlink_put_uints(skb, large, ARRAY_SIZE(large)))
+		return -EMSGSIZE;
+	return nnpu_netlink_put_dev_regs(skb, ndev);
+}
+
 /**
  * nnpu_netlink_fill_dev - attributes of a device
  * @to: reader
@@ -187,30 +229,17 @@ int nnpu_netlink_fill_dev(const struct nnpu_netlink_reader *to, struct nnpu_devi
 		{ NNPU_A_DEV_ENGINES, ndev->limits.num_engines },
 		{ NNPU_A_DEV_MAX_CONTEXTS, ndev->limits.max_contexts },
 		{ NNPU_A_DEV_HW_QUEUES, ndev->userqs.num_hw },
-		{ NNPU_A_DEV_CLIENTS, atomic_read(&ndev->stats.clients) },
-		{ NNPU_A_DEV_CONTEXTS, atomic_read(&ndev->stats.contexts) },
-		{ NNPU_A_DEV_QUEUES, atomic_read(&ndev->stats.queues) },
-		{ NNPU_A_DEV_QUEUES_ACTIVE, atomic_read(&ndev->power.queues) },
-		{ NNPU_A_DEV_JOBS, atomic_read(&ndev->stats.jobs) },
-		{ NNPU_A_DEV_PROGRAMS, atomic_read(&ndev->stats.programs) },
-		{ NNPU_A_DEV_BUFFERS, atomic_read(&ndev->stats.buffers) },
-	};
-	const struct nnpu_netlink_uint large[] = {
-		{ NNPU_A_DEV_FEATURES, ndev->features },
-		{ NNPU_A_DEV_PINNED, atomic64_read(&ndev->stats.pinned_bytes) },
-		{ NNPU_A_DEV_RESETS, atomic64_read(&ndev->reset_count) },
 	};
 	struct sk_buff *skb = to->answer;
 
 	if (nnpu_netlink_put_u32s(skb, numbers, ARRAY_SIZE(numbers)) ||
-	    nnpu_netlink_put_uints(skb, large, ARRAY_SIZE(large)) ||
+	    nla_put_uint(skb, NNPU_A_DEV_FEATURES, ndev->features) ||
 	    nla_put_string(skb, NNPU_A_DEV_BUS_NAME, dev_name(ndev->drm.dev)) ||
 	    nnpu_netlink_put_node(skb, ndev) ||
 	    nla_put_string(skb, NNPU_A_DEV_NAME, ndev->identify->name) ||
-	    nla_put_string(skb, NNPU_A_DEV_FIRMWARE, ndev->identify->firmware) ||
-	    nnpu_netlink_put_dev_regs(skb, ndev))
+	    nla_put_string(skb, NNPU_A_DEV_FIRMWARE, ndev->identify->firmware))
 		return -EMSGSIZE;
-	return 0;
+	return nnpu_netlink_may_see_use(to, ndev) ? nnpu_netlink_put_dev_use(skb, ndev) : 0;
 }
 
 static int nnpu_netlink_put_dev_counts(struct sk_buff *skb, struct nnpu_device *ndev)
@@ -267,17 +296,20 @@ static int nnpu_netlink_put_stats(struct sk_buff *skb, struct nnpu_device *ndev,
  * @to: reader
  * @ndev: device
  *
- * Return: 0, -EMSGSIZE, or -ENOMEM.
+ * Return: 0, -EPERM if the reader may not see them, -EMSGSIZE, or -ENOMEM.
  */
 int nnpu_netlink_fill_stats(const struct nnpu_netlink_reader *to, struct nnpu_device *ndev)
 {
-	struct nnpu_totals *sum = kmalloc(sizeof(*sum), GFP_KERNEL);
+	struct nnpu_totals *sum;
 	struct nnpu_netlink_uint events[] = {
 		{ NNPU_A_STATS_EVENTS }, { NNPU_A_STATS_EVENTS_LOST },
 	};
 	struct sk_buff *skb = to->answer;
 	int ret;
 
+	if (!nnpu_netlink_may_see_use(to, ndev))
+		return -EPERM;
+	sum = kmalloc(sizeof(*sum), GFP_KERNEL);
 	if (!sum)
 		return -ENOMEM;
 	/* User queues that are at work. */
@@ -313,7 +345,7 @@ static int nnpu_netlink_put_latency(struct sk_buff *skb, int attr, const atomic6
 
 /**
  * nnpu_netlink_fill_client - attributes of a client
- * @to: reader, who may see it
+ * @to: reader, which may see it
  * @ndev: device
  * @tally: client
  *
@@ -356,7 +388,7 @@ int nnpu_netlink_fill_client(const struct nnpu_netlink_reader *to, struct nnpu_d
 
 /**
  * nnpu_netlink_fill_ctx - attributes of a context
- * @to: reader, who may see it
+ * @to: reader, which may see it
  * @ctx: context
  *
  * Return: 0 or -EMSGSIZE.
@@ -396,7 +428,7 @@ int nnpu_netlink_fill_ctx(const struct nnpu_netlink_reader *to, struct nnpu_ctx 
 
 /**
  * nnpu_netlink_fill_queue - attributes of a user queue
- * @to: reader, who may see it
+ * @to: reader, which may see it
  * @uq: queue that has not ended; nnpu_userqs.lock is held
  *
  * Return: 0 or -EMSGSIZE.

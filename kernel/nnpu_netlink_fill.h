@@ -7,20 +7,24 @@ struct nnpu_ctx;
 struct nnpu_device;
 struct nnpu_tally;
 struct nnpu_userq;
+struct pid;
 struct sk_buff;
 
 /**
- * struct nnpu_netlink_reader - who asked
- * @request: his message
+ * struct nnpu_netlink_reader - a process that asks
+ * @request: its message
  * @answer: gets the attributes
- * @asker: who sent @request, if the one that runs may be another one, else NULL
+ * @asker: credentials of the sender of @request, if another process may be running, else NULL
+ * @process: the process that sent @request
  */
 struct nnpu_netlink_reader {
 	struct sk_buff *request;
 	struct sk_buff *answer;
 	const struct cred *asker;
+	const struct pid *process;
 };
 
+bool nnpu_netlink_may_see_use(const struct nnpu_netlink_reader *to, struct nnpu_device *ndev);
 bool nnpu_netlink_may_see(const struct nnpu_netlink_reader *to, const struct nnpu_tally *tally);
 
 /* Attributes of an object; 0, or -EMSGSIZE if there is no room. */

@@ -69,7 +69,9 @@ static const struct genl_split_ops nnpu_nl_ops[] = {
 	},
 	{
 		.cmd	= NNPU_CMD_DEV_GET,
+		.start	= nnpu_nl_dump_start,
 		.dumpit	= nnpu_nl_dev_get_dumpit,
+		.done	= nnpu_nl_dump_done,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},
 	{
@@ -81,7 +83,9 @@ static const struct genl_split_ops nnpu_nl_ops[] = {
 	},
 	{
 		.cmd	= NNPU_CMD_STATS_GET,
+		.start	= nnpu_nl_dump_start,
 		.dumpit	= nnpu_nl_stats_get_dumpit,
+		.done	= nnpu_nl_dump_done,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},
 	{

@@ -41,9 +41,9 @@ static void nnpu_pause_silence(struct nnpu_device *ndev)
 		nnpu_queue_retain(queue, stopped);
 	else
 		nnpu_queue_abandon(queue, NNPU_CID_NONE, 0, -ECANCELED);
-	/* After the device has stopped: who is refused may free what it was using. */
+	/* After the device has stopped: code that is refused may free what the device used. */
 	WRITE_ONCE(ndev->paused, true);
-	/* Who saw the device fail before needs no reset any more. */
+	/* Code that saw the device fail before needs no reset any more. */
 	atomic64_inc(&ndev->reset_count);
 }
 
@@ -128,7 +128,7 @@ static int nnpu_pause_restart(struct nnpu_device *ndev)
 	if (!ret && nnpu_sleep_restore(ndev)) {
 		drm_err(&ndev->drm, "no answer after system sleep, all contexts are lost\n");
 		nnpu_admin_stop(ndev);
-		/* Who sees a context lost may free its memory. */
+		/* A process that sees a context lost may free its memory. */
 		if (nnpu_device_hw_reset(ndev))
 			ndev->bus->stop_dma(ndev);
 		nnpu_pause_lose_kept(ndev);

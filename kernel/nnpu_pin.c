@@ -39,7 +39,7 @@
  * @dev: device that they are mapped for; NULL: none
  * @dir: direction of the mapping
  * @mm: address space whose pinned_vm counts the pages, a reference
- * @user: who is charged, a reference; NULL: nobody
+ * @user: the user that is charged, a reference; NULL: none
  * @num_pages: pages charged
  * @writable: the device may write to them
  * @released: unpinned and uncharged

@@ -62,7 +62,7 @@ static struct nnpu_quota_user *nnpu_quota_find(struct nnpu_quota *quota, kuid_t 
  * nnpu_quota_charge - a user takes one object
  * @quota: objects
  * @uid: the user
- * @exempt: he may take the last one
+ * @exempt: this user may take the last one
  *
  * Return: what nnpu_quota_uncharge() needs; ERR_PTR(-EUSERS) if no object is free,
  * -EDQUOT if the user holds as many as are free, -ENOMEM.
@@ -123,10 +123,10 @@ void nnpu_quota_uncharge(struct nnpu_quota *quota, struct nnpu_quota_user *user)
 }
 
 /**
- * nnpu_quota_hold - a user takes one object, for several who need it
+ * nnpu_quota_hold - a user takes one object, for several holders
  * @quota: objects, of nnpu_quota_create()
  * @uid: the user
- * @exempt: he may take the last one
+ * @exempt: this user may take the last one
  *
  * Return: the hold with one reference; ERR_PTR() as nnpu_quota_charge().
  */

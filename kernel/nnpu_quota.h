@@ -16,7 +16,7 @@
  * @total: number of objects
  * @used: objects that are held
  *
- * A user gets another object only while he holds fewer than are free. So one user gets at
+ * A user gets another object only while holding fewer than are free. So one user gets at
  * most half of them, and the next one half of the rest. The rule is that of buffers in
  * switches (Choudhury and Hahne, "Dynamic Queue Length Thresholds", 1998, with factor 1).
  * It needs no limit that suits all machines.
@@ -30,11 +30,11 @@ struct nnpu_quota {
 };
 
 /**
- * struct nnpu_quota_user - a user who holds objects
+ * struct nnpu_quota_user - a user that holds objects
  * @node: in nnpu_quota.users
  * @uid: the user
  * @held: number of objects, at least 1
- * @wanted: user queues of his that wait for a hardware queue, the longest waiting first
+ * @wanted: user queues of the user that wait for a hardware queue, the longest waiting first
  * @wanting_node: in nnpu_userqs.wanting while @wanted is not empty
  *
  * nnpu_userqs.lock protects the last two. A queue holds its context, and that an object.
@@ -48,7 +48,7 @@ struct nnpu_quota_user {
 };
 
 /**
- * struct nnpu_quota_hold - an object that a user holds, for several who need it
+ * struct nnpu_quota_hold - an object that a user holds, for several holders
  * @ref: each of them holds a reference
  * @quota: objects; a reference
  * @user: the user

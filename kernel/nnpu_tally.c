@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clients: who has opened a file, and what he has used. Netlink and fdinfo show it.
+ * Clients: the process that has opened a file, and what it has used. Netlink and fdinfo show it.
  */
 #include <linux/cpumask.h>
 #include <linux/cred.h>
@@ -115,6 +115,32 @@ struct nnpu_tally *nnpu_tally_next(struct nnpu_device *ndev, unsigned long *id)
 	} while (tally && !refcount_inc_not_zero(&tally->ref) && ++*id);
 	rcu_read_unlock();
 	return tally;
+}
+
+/**
+ * nnpu_tally_is_client - does a process have a file of a device open that it has opened itself?
+ * @ndev: device
+ * @process: thread group
+ * @uid: user who has opened it
+ *
+ * Takes no lock: any process may have this asked.
+ *
+ * Return: true if so.
+ */
+bool nnpu_tally_is_client(struct nnpu_device *ndev, const struct pid *process, kuid_t uid)
+{
+	const struct nnpu_tally *tally;
+	bool is_client = false;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each(&ndev->clients, id, tally) {
+		is_client = tally->pid == process && uid_eq(tally->cred->euid, uid);
+		if (is_client)
+			break;
+	}
+	rcu_read_unlock();
+	return is_client;
 }
 
 /**

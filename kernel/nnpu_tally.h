@@ -61,13 +61,13 @@ struct nnpu_tally_limit {
 };
 
 /**
- * struct nnpu_tally - a client: who opened a file, and counters of all its contexts, also of those
+ * struct nnpu_tally - a client: the opener of a file, and counters of all its contexts, also of those
  *	that are gone
  * @ref: the file and each of its contexts hold a reference
  * @totals: those of the device, which lives longer
  * @id: drm_file.client_id
- * @cred: who opened the file; a reference
- * @pid: his process; a reference
+ * @cred: credentials that opened the file; a reference
+ * @pid: the process that opened it; a reference
  * @comm: its name at that time
  * @counts: by enum nnpu_count
  * @latency: histograms, by enum nnpu_latency
@@ -102,6 +102,7 @@ void nnpu_tally_read_totals(struct nnpu_device *ndev, struct nnpu_totals *sum);
 struct nnpu_tally *nnpu_tally_create(struct nnpu_device *ndev, struct drm_file *file);
 void nnpu_tally_hide(struct nnpu_device *ndev, struct nnpu_tally *tally);
 struct nnpu_tally *nnpu_tally_next(struct nnpu_device *ndev, unsigned long *id);
+bool nnpu_tally_is_client(struct nnpu_device *ndev, const struct pid *process, kuid_t uid);
 void nnpu_tally_put(struct nnpu_tally *tally);
 
 /* Any context. The caller, or an object that it has, holds a reference. */

@@ -21,7 +21,7 @@
  * by nnpu_device_enter(), may free memory that a job was using.
  *
  * No completion is taken after that, so the jobs in flight end here. What comes later waits for
- * others, who may wait for a fence: an exporter of a dma-buf in a section of nnpu_device_enter().
+ * others, which may wait for a fence: an exporter of a dma-buf in a section of nnpu_device_enter().
  */
 static void nnpu_unplug_silence(struct nnpu_device *ndev)
 {
@@ -29,7 +29,7 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
 
 	/*
 	 * Callers that wait for an answer hold reset_sem: wake them first. A device reset that
-	 * is under way starts the admin queue again. Who takes reset_sem after that sees that no
+	 * is under way starts the admin queue again. Code that takes reset_sem after that sees that no
 	 * load may begin, and other commands are answered soon or time out. Pairs with
 	 * READ_ONCE() in nnpu_command_run(); reset_sem, which a reset takes for writing, orders
 	 * the two.

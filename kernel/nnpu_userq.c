@@ -262,7 +262,7 @@ static void nnpu_userq_lose(struct nnpu_userq *uq, enum nnpu_userq_state end)
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 
 	if (uq->qid) {
-		nnpu_userq_hw_account(uq, uq->qid);
+		nnpu_userq_hw_account_lost(uq, uq->qid);
 		nnpu_userq_hw_set(uq->ndev, uq->qid, NULL);
 		nnpu_power_put_queue(uq->ndev);
 		kref_get(&uq->ref);
@@ -308,7 +308,7 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end, bo
  * @ctx: context
  * @end: one of the states of the end
  *
- * As nnpu_userq_lose_all(). nnpu_userqs.hw_lock is not needed: who holds it finds out.
+ * As nnpu_userq_lose_all(). nnpu_userqs.hw_lock is not needed: its holder finds out.
  */
 void nnpu_userq_lose_ctx(struct nnpu_ctx *ctx, enum nnpu_userq_state end)
 {
@@ -415,8 +415,8 @@ int nnpu_userq_init(struct nnpu_device *ndev)
 	INIT_LIST_HEAD(&uqs->zaps);
 
 	/*
-	 * A CPU page must not contain the doorbells of two queues. Who rings by itself does
-	 * not have the driver synchronise memory.
+	 * A CPU page must not contain the doorbells of two queues. A process that rings by
+	 * itself does not have the driver synchronise memory.
 	 */
 	if (nnpu_param_user_queues() && ndev->coherent && (ndev->features & needed) == needed &&
 	    BIT(ndev->limits.db_shift) >= PAGE_SIZE && pages > NNPU_QID_USER)

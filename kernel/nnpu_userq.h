@@ -93,7 +93,7 @@ enum nnpu_userq_state {
  * @node: entry of nnpu_userqs.all
  * @sched_node: entry of nnpu_quota_user.wanted or nnpu_userqs.active
  * @state: state; only nnpu_userq_state_set() changes it
- * @end: state that @state is about to become, if that is one of the end
+ * @end: LEAVING because the queue ends: the state that follows; else 0
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0; valid when @state is one of the end
  * @qid: hardware queue while ACTIVE or LEAVING, else 0. The code that sets it to 0 calls
  *	nnpu_power_put_queue()
@@ -239,9 +239,10 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle);
 void nnpu_userq_hw_leave(struct nnpu_userq *uq);
 void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head);
 void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid);
+void nnpu_userq_hw_account_lost(struct nnpu_userq *uq, u16 qid);
 void nnpu_userq_hw_account_all(struct nnpu_device *ndev, const struct nnpu_tally *tally);
 
-/* nnpu_userq_lend.c: who gets a hardware queue */
+/* nnpu_userq_lend.c: which queue gets a hardware queue */
 unsigned int nnpu_userq_lend_take_back(struct nnpu_device *ndev);
 void nnpu_userq_lend_go_on(struct nnpu_device *ndev);
 void nnpu_userq_lend_init(struct nnpu_device *ndev);

@@ -67,7 +67,7 @@ static vm_fault_t nnpu_userq_file_fault(struct vm_fault *vmf)
 	vm_fault_t ret = 0;
 	u16 qid;
 
-	/* Who changes the state zaps afterwards, and waits for this lock. */
+	/* Code that changes the state zaps afterwards, and waits for this lock. */
 	mutex_lock(&uq->map_lock);
 	mutex_lock(&uqs->lock);
 	if (uq->state == NNPU_USERQ_PARKED)

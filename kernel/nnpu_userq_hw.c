@@ -281,14 +281,7 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 	return ret;
 }
 
-/**
- * nnpu_userq_hw_account - charge the context for the device time of a queue
- * @uq: queue; nnpu_userqs.lock is held
- * @qid: hardware queue that it has, or had last and no other queue had since
- *
- * The register wraps after more than an hour. nnpu_userq_watch_work() calls this more often.
- */
-void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid)
+static void nnpu_userq_hw_charge(struct nnpu_userq *uq, u16 qid, bool may_restart)
 {
 	struct nnpu_device *ndev = uq->ndev;
 	u32 busy;
@@ -300,11 +293,38 @@ void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid)
 	busy = nnpu_read_queue(ndev, qid, NNPU_QREG_BUSY);
 	/* A device that was pulled out reads as all ones. */
 	if (busy != U32_MAX || nnpu_read(ndev, NNPU_REG_ID) == NNPU_ID_MAGIC) {
+		if (may_restart && busy < uq->busy)
+			uq->busy = 0;
 		nnpu_ctx_count(uq->ctx, NNPU_COUNT_ENGINE_NS,
 			       (u64)(busy - uq->busy) * NSEC_PER_USEC);
 		uq->busy = busy;
 	}
 	nnpu_device_exit(ndev, idx);
+}
+
+/**
+ * nnpu_userq_hw_account - charge the context for the device time of a queue
+ * @uq: queue; nnpu_userqs.lock is held
+ * @qid: hardware queue that it has, or had last and no other queue had since
+ *
+ * The register wraps after more than an hour. nnpu_userq_watch_work() calls this more often.
+ */
+void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid)
+{
+	nnpu_userq_hw_charge(uq, qid, false);
+}
+
+/**
+ * nnpu_userq_hw_account_lost - charge the context of a queue that the device has lost
+ * @uq: queue; nnpu_userqs.lock is held
+ * @qid: hardware queue that it had
+ *
+ * The register restarts with a reset by the reset line, and only with that. What the queue has used
+ * since it was charged last, a period of the watchdog at most, is lost then.
+ */
+void nnpu_userq_hw_account_lost(struct nnpu_userq *uq, u16 qid)
+{
+	nnpu_userq_hw_charge(uq, qid, true);
 }
 
 /**

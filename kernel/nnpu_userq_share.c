@@ -3,8 +3,8 @@
  * How users share the hardware queues, as a function of numbers.
  *
  * A hardware queue whose job runs for a long time cannot be taken back before the job ends. So
- * what protects users from each other is how many a user may have at work, not how soon
- * he gives one back.
+ * users are protected from each other by how many each may have at work, not by how soon one is
+ * given back.
  */
 #include "nnpu_userq_share.h"
 
@@ -81,10 +81,10 @@ static int nnpu_userq_share_busy(const struct nnpu_userq_share *shares, unsigned
  * @total: number of hardware queues
  * @user: whose queue wants one
  *
- * A user gets another hardware queue only while fewer of his are at work than there are idle or
- * free ones. So there is one for each newcomer, until as many users have work as the
- * logarithm of @total says. A user who has his share rotates his own queues through it. If
- * another user has more at work, it is his queue that leaves.
+ * A user gets another hardware queue only while fewer of this user's are at work than there are idle
+ * or free ones. So each user takes at most half of what is left, and at least log2(@total) users get
+ * one. The queues of a user with a full share take turns in it. If another user has more at work,
+ * a queue of that user leaves.
  *
  * Return: index of the queue to suspend, NNPU_USERQ_SHARE_FREE, or NNPU_USERQ_SHARE_WAIT.
  */

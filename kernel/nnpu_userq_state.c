@@ -2,7 +2,7 @@
 /*
  * The state of a user queue: one variable, changed in one function. The function also does
  * what the new state requires: it moves the queue between lists, and schedules the lending of
- * hardware queues. To zap the doorbell page is left to the caller, who may be on the way to a
+ * hardware queues. To zap the doorbell page is left to the caller, which may be on the way to a
  * fence signal.
  */
 #include <linux/mm.h>

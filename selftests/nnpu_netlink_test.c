@@ -246,6 +246,32 @@ TEST_F(netlink, counts)
 	}
 }
 
+/* What a process sees that has not opened the node. A line of the failure is told. */
+static int see_as_stranger(struct nnpu_nl *nl, uint32_t dev)
+{
+	static const unsigned int hidden[] = {
+		NNPU_A_DEV_CLIENTS, NNPU_A_DEV_CONTEXTS, NNPU_A_DEV_QUEUES, NNPU_A_DEV_QUEUES_ACTIVE,
+		NNPU_A_DEV_JOBS, NNPU_A_DEV_PROGRAMS, NNPU_A_DEV_BUFFERS, NNPU_A_DEV_PINNED,
+		NNPU_A_DEV_RESETS, NNPU_A_DEV_MEM_USED, NNPU_A_DEV_MEM_PEAK, NNPU_A_DEV_PERF_LEVEL,
+	};
+	struct nnpu_nl_attrs attrs = one(NNPU_A_STATS_DEV_ID, dev);
+	struct nnpu_nl_msg msg;
+	unsigned int i;
+
+	if (nnpu_nl_get(nl, NNPU_CMD_STATS_GET, &attrs, &msg) != -EPERM)
+		return __LINE__;
+	if (dump_count(nl, NNPU_CMD_STATS_GET, NNPU_A_STATS_DEV_ID, dev, NULL) != 0)
+		return __LINE__;
+	attrs = one(NNPU_A_DEV_ID, dev);
+	if (nnpu_nl_get(nl, NNPU_CMD_DEV_GET, &attrs, &msg) ||
+	    !strlen(nnpu_nl_text(&msg, NNPU_A_DEV_NODE)))
+		return __LINE__;
+	for (i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
+		if (msg.attrs[hidden[i]])
+			return __LINE__;
+	return 0;
+}
+
 /* What a process of another user sees. @root: a context of root's. A line of the failure is told. */
 static int see_as_other(const char *uid_map, uint32_t dev, uint64_t root_client, uint32_t ctx,
 			int node)
@@ -255,11 +281,15 @@ static int see_as_other(const char *uid_map, uint32_t dev, uint64_t root_client,
 	struct nnpu_nl nl;
 	char path[64];
 	uint64_t mine;
-	int fd;
+	int fd, line;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", node);
 	if (nnpu_nl_open(&nl))
 		return __LINE__;
+	/* The descriptor that it has inherited is another process's. */
+	line = see_as_stranger(&nl, dev);
+	if (line)
+		return line;
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return __LINE__;
@@ -279,11 +309,14 @@ static int see_as_other(const char *uid_map, uint32_t dev, uint64_t root_client,
 	nnpu_nl_put_u64(&attrs, NNPU_A_CLIENT_ID, root_client);
 	if (nnpu_nl_get(&nl, NNPU_CMD_CLIENT_GET, &attrs, &msg) != -EPERM)
 		return __LINE__;
-	/* Totals are everybody's. */
+	/* Totals are for all that have opened the node. */
 	if (stat_of(&nl, dev, NNPU_A_STATS_COMPLETED) < 1)
 		return __LINE__;
+	if (dump_count(&nl, NNPU_CMD_STATS_GET, NNPU_A_STATS_DEV_ID, dev, NULL) != 1)
+		return __LINE__;
 	attrs = one(NNPU_A_DEV_ID, dev);
-	if (nnpu_nl_get(&nl, NNPU_CMD_DEV_GET, &attrs, &msg))
+	if (nnpu_nl_get(&nl, NNPU_CMD_DEV_GET, &attrs, &msg) ||
+	    !nnpu_nl_number(&msg, NNPU_A_DEV_CLIENTS, 0))
 		return __LINE__;
 	if (nnpu_nl_get(&nl, NNPU_CMD_RESET, &attrs, &msg) != -EPERM)
 		return __LINE__;

@@ -325,6 +325,11 @@ static void check_stats(struct doctor *d, struct netlink *nl, const struct recor
 		return;
 	}
 	snprintf(text, sizeof(text), "not known: the counters cannot be read: %s", why.text);
+	/* check_node() has said it. */
+	if (why.errnum == EPERM) {
+		say(d, NOTE, "faults", text, "");
+		return;
+	}
 	say(d, BAD, "faults", text, why.errnum == ENODEV ? "the device has gone meanwhile: ask again" :
 	    "look for nnpu in `dmesg'; install the module and nnctl of one version");
 }

@@ -3,8 +3,11 @@
  * Requests and events of the netlink family, by libnl.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
@@ -18,8 +21,16 @@
 /* Room for events of a listener that has something else to do for a moment. */
 #define EVENT_ROOM	(4 << 20)
 
+/* A node that is held open: the driver shows the use of a device to processes that have it open. */
+struct node {
+	uint64_t dev;
+	int fd;
+};
+
 struct netlink {
 	struct nl_sock *sock;
+	struct node *nodes;
+	size_t num_nodes;
 	int family;
 	const struct fields *fields;	/* of the answer */
 	struct records *records;	/* get the answer */
@@ -151,6 +162,9 @@ struct netlink *netlink_open(struct error *err)
 
 void netlink_close(struct netlink *nl)
 {
+	while (nl->num_nodes)
+		close(nl->nodes[--nl->num_nodes].fd);
+	free(nl->nodes);
 	nl_socket_free(nl->sock);
 	free(nl);
 }
@@ -190,8 +204,71 @@ static int request(struct netlink *nl, uint8_t cmd, int flags, int64_t dev, int 
 	return nl->no_memory ? fail(err, "out of memory") : 0;
 }
 
-int netlink_dump(struct netlink *nl, uint8_t cmd, const struct fields *fields, int64_t dev,
-		 struct records *records, struct error *err)
+/* Close those of devices that are gone, so that nothing keeps them. */
+static void close_nodes(struct netlink *nl, const struct records *devices)
+{
+	size_t i, j, kept = 0;
+
+	for (i = 0; i < nl->num_nodes; i++) {
+		for (j = 0; j < devices->count; j++)
+			if (record_number(&devices->items[j], NNPU_A_DEV_ID) == nl->nodes[i].dev)
+				break;
+		if (j < devices->count)
+			nl->nodes[kept++] = nl->nodes[i];
+		else
+			close(nl->nodes[i].fd);
+	}
+	nl->num_nodes = kept;
+}
+
+static bool open_node(struct netlink *nl, const struct record *device)
+{
+	uint64_t dev = record_number(device, NNPU_A_DEV_ID);
+	char path[RECORD_TEXT + 8];
+	struct node *nodes;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < nl->num_nodes; i++)
+		if (nl->nodes[i].dev == dev)
+			return false;
+	nodes = realloc(nl->nodes, (nl->num_nodes + 1) * sizeof(*nodes));
+	if (!nodes)
+		return false;
+	nl->nodes = nodes;
+	snprintf(path, sizeof(path), "/dev/%s", record_text(device, NNPU_A_DEV_NODE));
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	nodes[nl->num_nodes++] = (struct node){ .dev = dev, .fd = fd };
+	return true;
+}
+
+/* True: there is one more, so that the driver shows more. */
+static bool open_nodes(struct netlink *nl, const struct records *devices)
+{
+	bool more = false;
+	size_t i;
+
+	close_nodes(nl, devices);
+	for (i = 0; i < devices->count; i++)
+		more |= open_node(nl, &devices->items[i]);
+	return more;
+}
+
+/* The open nodes are nobody's work. */
+static void drop_own(struct records *clients)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < clients->count; i++)
+		if (record_number(&clients->items[i], NNPU_A_CLIENT_PID) != (uint64_t)getpid())
+			clients->items[kept++] = clients->items[i];
+	clients->count = kept;
+}
+
+static int dump(struct netlink *nl, uint8_t cmd, const struct fields *fields, int64_t dev,
+		struct records *records, struct error *err)
 {
 	int tries = DUMP_TRIES, errnum, ret;
 
@@ -205,6 +282,20 @@ int netlink_dump(struct netlink *nl, uint8_t cmd, const struct fields *fields, i
 		records_free(records);
 	} while (!ret && --tries);
 	return -1;
+}
+
+int netlink_dump(struct netlink *nl, uint8_t cmd, const struct fields *fields, int64_t dev,
+		 struct records *records, struct error *err)
+{
+	int ret = dump(nl, cmd, fields, dev, records, err);
+
+	if (!ret && cmd == NNPU_CMD_DEV_GET && open_nodes(nl, records)) {
+		records_free(records);
+		ret = dump(nl, cmd, fields, dev, records, err);
+	}
+	if (!ret && cmd == NNPU_CMD_CLIENT_GET)
+		drop_own(records);
+	return ret;
 }
 
 int netlink_get(struct netlink *nl, uint8_t cmd, const struct fields *fields, uint32_t dev,
@@ -224,6 +315,10 @@ int netlink_get(struct netlink *nl, uint8_t cmd, const struct fields *fields, ui
 	if (!ret)
 		*record = records.items[0];
 	records_free(&records);
+	if (ret && errnum == EPERM && cmd == NNPU_CMD_STATS_GET) {
+		fail(err, "the counters of a device are for those who may open its node");
+		err->errnum = EPERM;
+	}
 	return ret;
 }
 

@@ -72,7 +72,11 @@ struct records {
  */
 struct netlink *netlink_open(struct error *err);
 void netlink_close(struct netlink *nl);
-/* @dev: of this device, -1: of all. A dump that others changed is repeated a few times. */
+/*
+ * @dev: of this device, -1: of all. A dump that others changed is repeated a few times. A dump of
+ * the devices opens their nodes, as far as they may be opened, until netlink_close(): only then does
+ * the driver show how much of a device is in use. A dump of the clients leaves this process out.
+ */
 int netlink_dump(struct netlink *nl, uint8_t cmd, const struct fields *fields, int64_t dev,
 		 struct records *records, struct error *err);
 /* The object of a command that takes a device only. */
