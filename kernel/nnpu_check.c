@@ -44,6 +44,36 @@ int nnpu_check_bo_size(u64 size, u64 *aligned)
 	return 0;
 }
 
+static int nnpu_check_access(u32 flags, u32 known, u64 size)
+{
+	if (flags & ~known || !(flags & (DRM_NNPU_BO_READ | DRM_NNPU_BO_WRITE)))
+		return -EINVAL;
+	return size ? 0 : -EINVAL;
+}
+
+/**
+ * nnpu_check_prep - fields of BO_PREP; the caller checks the range against the buffer
+ * @args: copy of the caller's structure
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_prep(const struct drm_nnpu_bo_prep *args)
+{
+	return nnpu_check_access(args->flags, DRM_NNPU_BO_READ | DRM_NNPU_BO_WRITE |
+				 DRM_NNPU_BO_NO_WAIT, args->size);
+}
+
+/**
+ * nnpu_check_fini - fields of BO_FINI; the caller checks the range against the buffer
+ * @args: copy of the caller's structure
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_fini(const struct drm_nnpu_bo_fini *args)
+{
+	return nnpu_check_access(args->flags, DRM_NNPU_BO_READ | DRM_NNPU_BO_WRITE, args->size);
+}
+
 /**
  * nnpu_check_userptr - fields of BO_USERPTR
  * @args: copy of the caller's structure

@@ -68,6 +68,8 @@ struct nnpu_time_limits {
 
 bool nnpu_check_range(u64 offset, u64 length, u64 size);
 int nnpu_check_bo_size(u64 size, u64 *aligned);
+int nnpu_check_prep(const struct drm_nnpu_bo_prep *args);
+int nnpu_check_fini(const struct drm_nnpu_bo_fini *args);
 int nnpu_check_userptr(const struct drm_nnpu_bo_userptr *args);
 int nnpu_check_bind(const struct drm_nnpu_slot_bind *args);
 int nnpu_check_queue(const struct drm_nnpu_queue_create *args, u32 max_entries);

@@ -655,9 +655,6 @@ void nnpu_ctx_unplug_all(struct nnpu_device *ndev)
 		struct nnpu_ctx *ctx = nnpu_table_get(&ndev->contexts, id, nnpu_ctx_tryget);
 
 		if (ctx) {
-			/* Jobs that have just ended may still use the mappings of buffers. */
-			if (nnpu_ctx_takes_jobs(ctx))
-				flush_workqueue(ctx->sched_wq);
 			nnpu_ctx_free_dma(ctx);
 			nnpu_ctx_put_deferred(ctx);
 			continue;

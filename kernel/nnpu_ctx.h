@@ -63,7 +63,7 @@ struct nnpu_ctx_args {
  * @scheds_closed: nnpu_sched_close() was called; under @sched_lock
  * @sleep_node: entry of nnpu_sleep.contexts, with a reference
  * @takes_jobs: the next three are complete, but for what needs no memory; set once
- * @sched_wq: work items of the schedulers, and ends of jobs; see nnpu_queue_end_jobs()
+ * @sched_wq: work items of the schedulers
  * @scheds: jobs by priority
  * @args: argument blocks of the jobs that the device has, nnpu_queue_ctx_places() of them;
  *	NULL after unplug

@@ -194,7 +194,6 @@ struct nnpu_stats {
  * @irqs_requested: handlers that are installed
  * @irqs_ignored: they use no registers; see nnpu_irq_ignore()
  * @coherent: the device sees what CPU caches hold, and memory itself
- * @bounces: the device sees copies of memory; it is not @coherent then
  * @features: register FEATURES
  * @hw_version: register VERSION
  * @timeout_ms: register TIMEOUT_MS: worst time of a CTRL transition, bounded
@@ -252,7 +251,6 @@ struct nnpu_device {
 	unsigned int irqs_requested;
 	bool irqs_ignored;
 	bool coherent;
-	bool bounces;
 
 	u64 features;
 	u32 hw_version;

@@ -24,6 +24,7 @@
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"
+#include "nnpu_sync.h"
 #include "nnpu_userq.h"
 
 /**
@@ -66,6 +67,8 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(NNPU_QUERY, nnpu_query_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_BO_CREATE, nnpu_gem_create_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_BO_MMAP, nnpu_gem_mmap_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_BO_PREP, nnpu_sync_prep_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_BO_FINI, nnpu_sync_fini_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_BO_USERPTR, nnpu_gem_userptr_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_SLOT_BIND, nnpu_slot_bind_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_SLOT_UNBIND, nnpu_slot_unbind_ioctl, DRM_RENDER_ALLOW),

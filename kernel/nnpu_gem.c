@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers: shmem GEM objects. PRIME import and export are those of the DRM helpers. An
+ * Buffers: shmem GEM objects. PRIME import and export are those of the DRM helpers, but for
+ * DMA_BUF_IOCTL_SYNC: where DMA is not coherent an exported buffer is synchronised by it. An
  * imported dma-buf is a buffer like any other, except that it has no mmap offset. Memory of
  * a process that is pinned (nnpu_pin.c) is one, too, but it is neither mapped nor exported: others
  * would keep pages that one process pays for.
@@ -19,6 +20,7 @@
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_gem_shmem_helper.h>
+#include <drm/drm_prime.h>
 
 #include "nnpu_check.h"
 #include "nnpu_device.h"
@@ -162,7 +164,8 @@ static void nnpu_gem_unmap(struct drm_gem_object *obj)
 	sgt = shmem->sgt;
 	shmem->sgt = NULL;
 	if (sgt) {
-		dma_unmap_sgtable(obj->dev->dev, sgt, DMA_BIDIRECTIONAL, 0);
+		/* Unplug does not wait for a walk, and nobody reads a buffer without references. */
+		dma_unmap_sgtable(obj->dev->dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_SKIP_CPU_SYNC);
 		sg_free_table(sgt);
 		kfree(sgt);
 	}
@@ -240,10 +243,69 @@ static void nnpu_gem_close(struct drm_gem_object *obj, struct drm_file *file)
 	nnpu_gem_count(obj, file, -1);
 }
 
+/* Without a device nothing has to be synchronised any more. */
+static int nnpu_gem_sync_export(struct dma_buf *dma_buf, enum dma_data_direction dir, bool for_cpu)
+{
+	struct drm_gem_object *obj = dma_buf->priv;
+	int ret = nnpu_sync_buffer(obj, 0, obj->size, dir, for_cpu);
+
+	return ret == -ENODEV ? 0 : ret;
+}
+
+static int nnpu_gem_begin_cpu_access(struct dma_buf *dma_buf, enum dma_data_direction dir)
+{
+	int ret = nnpu_sync_wait(dma_buf->priv, dir != DMA_FROM_DEVICE, MAX_SCHEDULE_TIMEOUT);
+
+	return ret ?: nnpu_gem_sync_export(dma_buf, dir, true);
+}
+
+static int nnpu_gem_end_cpu_access(struct dma_buf *dma_buf, enum dma_data_direction dir)
+{
+	return nnpu_gem_sync_export(dma_buf, dir, false);
+}
+
+static const struct dma_buf_ops nnpu_gem_dmabuf_ops = {
+	.cache_sgt_mapping = true,
+	.attach = drm_gem_map_attach,
+	.detach = drm_gem_map_detach,
+	.map_dma_buf = drm_gem_map_dma_buf,
+	.unmap_dma_buf = drm_gem_unmap_dma_buf,
+	.release = drm_gem_dmabuf_release,
+	.begin_cpu_access = nnpu_gem_begin_cpu_access,
+	.end_cpu_access = nnpu_gem_end_cpu_access,
+	.mmap = drm_gem_dmabuf_mmap,
+	.vmap = drm_gem_dmabuf_vmap,
+	.vunmap = drm_gem_dmabuf_vunmap,
+};
+
+static struct dma_buf *nnpu_gem_export(struct drm_gem_object *obj, int flags)
+{
+	struct dma_buf_export_info info = {
+		.exp_name = NNPU_DRIVER_NAME,
+		.owner = obj->dev->driver->fops->owner,
+		.ops = &nnpu_gem_dmabuf_ops,
+		.size = obj->size,
+		.flags = flags,
+		.priv = obj,
+		.resv = obj->resv,
+	};
+
+	return drm_gem_dmabuf_export(obj->dev, &info);
+}
+
+/* The buffer behind a dma-buf of this device; NULL: it is none. */
+static struct drm_gem_object *nnpu_gem_of_export(struct drm_device *drm, struct dma_buf *dma_buf)
+{
+	struct drm_gem_object *obj = dma_buf->priv;
+
+	return dma_buf->ops == &nnpu_gem_dmabuf_ops && obj->dev == drm ? obj : NULL;
+}
+
 static const struct drm_gem_object_funcs nnpu_gem_funcs = {
 	.free = nnpu_gem_free,
 	.open = nnpu_gem_open,
 	.close = nnpu_gem_close,
+	.export = nnpu_gem_export,
 	.print_info = drm_gem_shmem_object_print_info,
 	.pin = drm_gem_shmem_object_pin,
 	.unpin = drm_gem_shmem_object_unpin,
@@ -312,9 +374,13 @@ struct drm_gem_shmem_object *nnpu_gem_new(struct drm_device *drm, size_t size)
  */
 struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf *dma_buf)
 {
-	struct drm_gem_object *obj;
+	struct drm_gem_object *obj = nnpu_gem_of_export(drm, dma_buf);
 	int idx;
 
+	if (obj) {
+		drm_gem_object_get(obj);
+		return obj;
+	}
 	/* This maps the pages for the device. */
 	if (!nnpu_device_enter(to_nnpu_device(drm), &idx))
 		return ERR_PTR(-ENODEV);
@@ -547,7 +613,7 @@ int nnpu_gem_userptr_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	ret = nnpu_check_userptr(args);
 	if (ret)
 		return ret;
-	/* The same page may be pinned twice: what it is synchronised with would overlap. */
+	/* Under bounce buffers a page that is pinned twice would have two copies. */
 	if (!ndev->coherent)
 		return -EOPNOTSUPP;
 	pin = nnpu_pin_create(args->addr, args->size, args->flags & DRM_NNPU_USERPTR_WRITE,

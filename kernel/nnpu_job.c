@@ -15,7 +15,6 @@
 #include "nnpu_job.h"
 #include "nnpu_quota.h"
 #include "nnpu_slot.h"
-#include "nnpu_sync.h"
 #include "nnpu_trace.h"
 
 /**
@@ -92,13 +91,10 @@ struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
 	job->args = kvzalloc(job->args_len, GFP_KERNEL_ACCOUNT);
 	/* Arguments, result block and profile. */
 	job->slots = kvcalloc(num_args + 2, sizeof(*job->slots), GFP_KERNEL_ACCOUNT);
-	if (!ctx->ndev->coherent)
-		job->ranges = kvcalloc(num_args + 2, sizeof(*job->ranges), GFP_KERNEL_ACCOUNT);
 	fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
-	if (!job->args || !job->slots || !fence || (!ctx->ndev->coherent && !job->ranges)) {
+	if (!job->args || !job->slots || !fence) {
 		kvfree(job->args);
 		kvfree(job->slots);
-		kvfree(job->ranges);
 		kfree(fence);
 		kfree(job);
 		return NULL;
@@ -164,7 +160,6 @@ void nnpu_job_put(struct nnpu_job *job)
 	else
 		kfree(container_of(job->fence, struct nnpu_job_fence, base));
 	kvfree(job->slots);
-	kvfree(job->ranges);
 	kvfree(job->args);
 	kfree(job);
 	nnpu_power_put(ctx->ndev);
@@ -277,7 +272,6 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 	}
 	nnpu_event_status(ctx, status);
 	trace_nnpu_job_complete(job, status, error);
-	nnpu_sync_job_for_cpu(job);
 	nnpu_job_release_refs(job);
 	nnpu_ctx_count(ctx, NNPU_COUNT_COMPLETED, 1);
 	if (error)

@@ -19,7 +19,6 @@ struct nnpu_device;
 struct nnpu_gate;
 struct nnpu_sched;
 struct nnpu_slot;
-struct nnpu_sync_range;
 
 /**
  * struct nnpu_job - one submitted execution or copy
@@ -32,10 +31,8 @@ struct nnpu_sync_range;
  * @args_len: bytes of @args
  * @slots: slots it names; references until the job has ended
  * @num_slots: entries of @slots
- * @ranges: what the job names in each of @slots, if DMA is not coherent, else NULL
- * @num_read: of these, how many the job only reads: the first ones
+ * @num_read: of @slots, how many the job only reads: the first ones
  * @gate: what it waits for; NULL: nothing
- * @synced: its memory belongs to the device; see nnpu_sync.c
  * @ref: references; nnpu_job_put(). SUBMIT, then the scheduler or who ends the job, has one
  * @ending: somebody calls nnpu_job_end(), or has. nnpu_job_begin_end() decides who; for a job that
  *	may be in flight under nnpu_qpair.lock
@@ -63,7 +60,6 @@ struct nnpu_sync_range;
  * @end_status: status of its completion, NNPU_STATUS_PENDING if there was none
  * @end_error: error of its fence
  * @end_ns: time of execution as the device says
- * @end_work: ends it, if its memory has to be synchronised; on nnpu_ctx.sched_wq
  * @asked: when the device last was seen to have it, ms; under nnpu_qpair.lock
  * @start: when the device got it first, 0: it never had it; under nnpu_qpair.lock while in flight
  * @exec_ns: time of execution as the device says, bounded by the time since @start
@@ -77,11 +73,9 @@ struct nnpu_job {
 	struct nnpu_args_header *args;
 	u32 args_len;
 	struct nnpu_slot **slots;
-	struct nnpu_sync_range *ranges;
 	u32 num_slots;
 	u32 num_read;
 	struct nnpu_gate *gate;
-	bool synced;
 	refcount_t ref;
 	atomic_t ending;
 	bool is_direct;
@@ -108,7 +102,6 @@ struct nnpu_job {
 	u16 end_status;
 	int end_error;
 	u64 end_ns;
-	struct work_struct end_work;
 	u64 asked;
 	ktime_t start;
 	u64 exec_ns;

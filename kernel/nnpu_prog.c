@@ -26,7 +26,6 @@
 #include "nnpu_pt.h"
 #include "nnpu_release.h"
 #include "nnpu_status.h"
-#include "nnpu_sync.h"
 
 static void nnpu_prog_destroy(struct nnpu_prog *program)
 {
@@ -229,8 +228,6 @@ static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *arg
 		return ret;
 	if (!nnpu_ctx_is_lost(ctx))
 		ret = nnpu_image_map(image, ndev->drm.dev, args->image_size);
-	if (!ret)
-		ret = nnpu_sync_slots_for_device(ctx);
 	if (!ret && args->flags & DRM_NNPU_PROGRAM_CHECK)
 		ret = nnpu_prog_check(ctx, args, image, reports);
 	else if (!ret)

@@ -40,6 +40,8 @@ static int nnpu_query_device(struct nnpu_device *ndev, struct drm_nnpu_query *ar
 	};
 	struct nnpu_time_limits limits;
 
+	if (!ndev->coherent)
+		info.flags |= DRM_NNPU_DEVICE_SYNC;
 	nnpu_param_time_limits(&limits);
 	info.time_limit_ns = limits.usual;
 	info.max_time_limit_ns = limits.max;

@@ -64,14 +64,8 @@ int nnpu_queue_init(struct nnpu_device *ndev)
 	int ret;
 
 	INIT_LIST_HEAD(&queue->inflight);
-	/*
-	 * Where DMA is bounced a job gets a copy of what it reads, made before it begins.
-	 * What the jobs before it write has to be there then: one of them at a time.
-	 */
-	queue->credits = nnpu_ring_credits(max_entries, scheds,
-					   ndev->bounces ? 1 : nnpu_param_max_inflight());
-	queue->direct = !ndev->bounces &&
-			nnpu_ring_credits(max_entries, scheds, queue->credits + 1) > queue->credits;
+	queue->credits = nnpu_ring_credits(max_entries, scheds, nnpu_param_max_inflight());
+	queue->direct = nnpu_ring_credits(max_entries, scheds, queue->credits + 1) > queue->credits;
 	queue->places = queue->credits + queue->direct + 1;
 	queue->args_stride = ALIGN(nnpu_check_args_size(ndev->limits.max_args), 64);
 	/* One entry of a ring stays empty. */
@@ -237,42 +231,23 @@ void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now)
 				   (nnpu_watchdog_period_ms(nnpu_param_hang_timeout_ms())));
 }
 
-static void nnpu_queue_end_job(struct nnpu_job *job)
-{
-	bool is_direct = job->is_direct;
-
-	nnpu_job_end(job, job->end_status, job->end_ns, job->end_error);
-	if (is_direct)
-		nnpu_job_put(job);
-}
-
-static void nnpu_queue_end_work(struct work_struct *work)
-{
-	bool cookie = dma_fence_begin_signalling();
-
-	nnpu_queue_end_job(container_of(work, struct nnpu_job, end_work));
-	dma_fence_end_signalling(cookie);
-}
-
 /**
  * nnpu_queue_end_jobs - signal the fences of jobs that have ended
  * @ended: list of nnpu_queue_remove(). No lock is held
  *
- * Any context. What a job wrote may have to be synchronised first. A process chooses how much
- * that is, so it happens in the turn of its context: here the jobs of others would wait for it.
+ * Any context.
  */
 void nnpu_queue_end_jobs(struct list_head *ended)
 {
 	struct nnpu_job *job, *tmp;
 
 	list_for_each_entry_safe(job, tmp, ended, node) {
+		bool is_direct = job->is_direct;
+
 		list_del_init(&job->node);
-		if (!job->synced) {
-			nnpu_queue_end_job(job);
-			continue;
-		}
-		INIT_WORK(&job->end_work, nnpu_queue_end_work);
-		queue_work(job->ctx->sched_wq, &job->end_work);
+		nnpu_job_end(job, job->end_status, job->end_ns, job->end_error);
+		if (is_direct)
+			nnpu_job_put(job);
 	}
 }
 

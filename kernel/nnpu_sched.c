@@ -11,7 +11,6 @@
 #include "nnpu_job.h"
 #include "nnpu_queue.h"
 #include "nnpu_sched.h"
-#include "nnpu_sync.h"
 
 /* What the job has to wait for; NULL: nothing. */
 static struct dma_fence *nnpu_sched_prepare_job(struct drm_sched_job *base,
@@ -32,16 +31,11 @@ static int nnpu_sched_give(struct nnpu_job *job, bool entered)
 	int ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
 
 	nnpu_job_set_deadline(job);
-	if (!ret && entered) {
-		ret = nnpu_sync_job_for_device(job);
-		if (!ret)
-			ret = nnpu_queue_submit(&ndev->queue, job);
-		if (ret)
-			nnpu_sync_job_undo(job);
-	} else if (!ret) {
+	if (!ret && entered)
+		ret = nnpu_queue_submit(&ndev->queue, job);
+	else if (!ret)
 		/* Paused: only a process that is not frozen in system sleep comes here. */
 		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
-	}
 	if (ret && nnpu_job_begin_end(job))
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
 	return ret;

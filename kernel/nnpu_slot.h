@@ -22,7 +22,6 @@ struct nnpu_ctx;
  * @offset: first byte in @obj
  * @size: bytes
  * @obj: buffer; a reference
- * @writers: jobs that the device may write through it for, if DMA is not coherent
  * @pt: page table of the device; under nnpu_ctx.lock
  * @node: entry of nnpu_ctx.slot_list; under nnpu_ctx.lock
  * @release_item: release, when an interrupt or job drops the last reference
@@ -35,7 +34,6 @@ struct nnpu_slot {
 	u64 offset;
 	u64 size;
 	struct drm_gem_object *obj;
-	atomic_t writers;
 	struct nnpu_pt pt;
 	struct list_head node;
 	struct nnpu_release_item release_item;

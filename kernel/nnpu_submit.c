@@ -24,7 +24,6 @@
 #include "nnpu_sched.h"
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"
-#include "nnpu_sync.h"
 #include "nnpu_trace.h"
 
 /**
@@ -158,11 +157,6 @@ static int nnpu_submit_use_slot(struct nnpu_submit *s, const struct nnpu_range *
 			what, range->slot);
 		return -ENOENT;
 	}
-	if (s->job->ranges)
-		s->job->ranges[s->job->num_slots] = (struct nnpu_sync_range) {
-			.offset = range->offset,
-			.length = range->length,
-		};
 	s->job->slots[s->job->num_slots++] = slot;
 	if ((slot->flags & rights) != rights ||
 	    !nnpu_check_range(range->offset, range->length, slot->size)) {

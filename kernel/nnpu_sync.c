@@ -1,52 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of jobs on a device that does not see what CPU caches hold, or whose DMA is bounced.
+ * Memory of a device that does not see what CPU caches hold, or whose DMA is bounced.
  *
- * Buffers are mapped for the CPU as usual, cached. The driver synchronises what a job names: all
- * of it before the device gets the job, and what the job may write after it has ended, before its
- * fence signals. No more than that: the rest of a buffer may belong to other jobs, or to a CPU
- * that is writing to it.
+ * Buffers are mapped for the CPU as usual, cached. The process that uses a buffer says when the CPU
+ * is going to access a part of it (BO_PREP) and when the device may have the part again (BO_FINI).
+ * A dma-buf of such a buffer does the same for DMA_BUF_IOCTL_SYNC. Jobs synchronise nothing: no
+ * fence waits for a walk through caches.
  *
- * A process that rings the device by itself does not call the driver, so there are no user queues.
- * Memory that somebody else has mapped for the device is refused: who exports a dma-buf
- * synchronises it, and several exporters do so for themselves only.
+ * A walk is as long as the caller likes, so the caller pays for it: it holds no lock, and its
+ * sections of nnpu_device_enter() are those of one step each, so neither unplug nor a pause waits
+ * for more than that.
  *
  * Rings, slot tables, argument blocks and reports are coherent memory (dma_alloc_coherent()). Page
- * tables and images are mapped after they are written.
+ * tables and images are mapped after they are written. A new buffer is synchronised when the first
+ * SLOT_BIND maps it.
  */
 #include <linux/device.h>
-#include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
+#include <linux/dma-resv.h>
+#include <linux/freezer.h>
 #include <linux/gfp.h>
 #include <linux/iommu.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
 
+#include <drm/drm_file.h>
 #include <drm/drm_gem_shmem_helper.h>
 #include <drm/drm_print.h>
+#include <drm/drm_utils.h>
 
-#include "nnpu_ctx.h"
+#include "nnpu_check.h"
 #include "nnpu_device.h"
-#include "nnpu_job.h"
-#include "nnpu_slot.h"
+#include "nnpu_gem.h"
+#include "nnpu_pause.h"
 #include "nnpu_sync.h"
 #include "nnpu_sync_walk.h"
 
-/* Does the IOMMU layer of the kernel map memory for the device? */
-static bool nnpu_sync_by_iommu(struct device *dev)
-{
-#ifdef CONFIG_IOMMU_API
-	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
-
-	return domain && iommu_is_dma_domain(domain);
-#else
-	return false;
-#endif
-}
-
 /**
  * nnpu_sync_probe - find out how the device sees memory
- * @ndev: device; its DMA mask is set. nnpu_device.coherent and nnpu_device.bounces are filled in
+ * @ndev: device; its DMA mask is set. nnpu_device.coherent is filled in
  *
  * Return: 0 or a negative errno.
  */
@@ -64,16 +56,13 @@ int nnpu_sync_probe(struct nnpu_device *ndev)
 		drm_err(&ndev->drm, "the device cannot reach memory: DMA mask or bounce buffers\n");
 		return -EIO;
 	}
-	/* Bounce buffers have a largest size. They may be needed for other pages only. */
-	ndev->bounces = dma_max_mapping_size(dev) != SIZE_MAX;
-	ndev->coherent = nnpu_sync_is_coherent(ndev->bounces, dma_need_sync(dev, dma),
-					       nnpu_sync_by_iommu(dev),
-					       dev_is_dma_coherent(dev));
+	/* If the device does not reach all memory, other pages may be bounced. */
+	ndev->coherent = !dma_need_sync(dev, dma) && !dma_addressing_limited(dev);
 	dma_unmap_page(dev, dma, PAGE_SIZE, DMA_BIDIRECTIONAL);
 	__free_page(page);
 	if (!ndev->coherent)
-		drm_info(&ndev->drm, "DMA is %s: no user queues, no imported memory\n",
-			 ndev->bounces ? "bounced" : "not coherent");
+		drm_info(&ndev->drm,
+			 "DMA is not coherent or bounced: no user queues, no imported memory\n");
 	return 0;
 }
 
@@ -100,190 +89,195 @@ bool nnpu_sync_is_needed(struct nnpu_device *ndev, struct sg_table *sgt)
 /**
  * struct nnpu_sync - memory that changes hands
  * @walk: how
- * @ndev: device
+ * @dev: device
  * @dir: direction
- * @job: job that needs it, or NULL
  */
 struct nnpu_sync {
 	struct nnpu_sync_walk walk;
-	struct nnpu_device *ndev;
+	struct device *dev;
 	enum dma_data_direction dir;
-	const struct nnpu_job *job;
 };
 
 static void nnpu_sync_for_cpu(const struct nnpu_sync_walk *walk, dma_addr_t dma, size_t length)
 {
 	const struct nnpu_sync *sync = container_of(walk, struct nnpu_sync, walk);
 
-	dma_sync_single_for_cpu(sync->ndev->drm.dev, dma, length, sync->dir);
+	dma_sync_single_for_cpu(sync->dev, dma, length, sync->dir);
 }
 
 static void nnpu_sync_for_device(const struct nnpu_sync_walk *walk, dma_addr_t dma, size_t length)
 {
 	const struct nnpu_sync *sync = container_of(walk, struct nnpu_sync, walk);
 
-	dma_sync_single_for_device(sync->ndev->drm.dev, dma, length, sync->dir);
+	dma_sync_single_for_device(sync->dev, dma, length, sync->dir);
 }
 
 /*
- * Does anybody wait for the end of the caller's nnpu_device_enter() section: unplug, a pause, the
- * process, which is killed, or who gives the context up? None of them
- * waits for more than NNPU_SYNC_STEP bytes of the memory.
+ * The mapping of a buffer of our own; it stays as long as nnpu_device_enter() succeeds. NULL: it
+ * has none yet, and is synchronised when it gets one.
  */
-static bool nnpu_sync_is_over(const struct nnpu_sync_walk *walk)
+static int nnpu_sync_find_mapping(struct drm_gem_object *obj, struct sg_table **sgt)
 {
-	const struct nnpu_sync *sync = container_of(walk, struct nnpu_sync, walk);
-	const struct nnpu_job *job = sync->job;
+	int ret = dma_resv_lock_interruptible(obj->resv, NULL);
 
-	if (READ_ONCE(sync->ndev->stopping) || fatal_signal_pending(current))
-		return true;
-	/* Just a hint: nnpu_queue_submit() looks again, with the lock. */
-	return job && (READ_ONCE(job->ctx->closed) || nnpu_ctx_is_lost(job->ctx));
+	if (ret)
+		return ret;
+	*sgt = to_drm_gem_shmem_obj(obj)->sgt;
+	dma_resv_unlock(obj->resv);
+	return 0;
 }
 
-static void nnpu_sync_init(struct nnpu_sync *sync, struct nnpu_device *ndev, bool for_cpu)
+/* Begin a section for one step. 0, or why there is none any more. */
+static int nnpu_sync_enter(struct nnpu_device *ndev, int *idx)
 {
-	struct device *dev = ndev->drm.dev;
+	for (;;) {
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		/* System sleep does not wait either: the call begins again after it. */
+		if (freezing(current))
+			return -ERESTARTSYS;
+		if (nnpu_device_enter(ndev, idx))
+			return 0;
+		if (READ_ONCE(ndev->dead))
+			return -ENODEV;
+		nnpu_pause_wait(ndev);
+	}
+}
 
-	*sync = (struct nnpu_sync) {
+/**
+ * nnpu_sync_buffer - give a part of a buffer to the CPU or to the device
+ * @obj: buffer; the caller holds a reference, no lock, and is in no nnpu_device_enter() section
+ * @offset: first byte
+ * @size: bytes; the range is inside the buffer
+ * @dir: DMA_FROM_DEVICE: the CPU reads, DMA_TO_DEVICE: it writes, DMA_BIDIRECTIONAL: both
+ * @for_cpu: give it to the CPU
+ *
+ * Costs nothing on a coherent device. Memory of others is coherent: what is not was refused.
+ *
+ * Return: 0; -ENODEV; -EINTR: the process is killed; -ERESTARTSYS.
+ */
+int nnpu_sync_buffer(struct drm_gem_object *obj, u64 offset, u64 size,
+		     enum dma_data_direction dir, bool for_cpu)
+{
+	struct nnpu_device *ndev = to_nnpu_device(obj->dev);
+	struct device *dev = obj->dev->dev;
+	struct nnpu_sync sync = {
 		.walk = {
 			/* An IOMMU puts pages behind each other that are not contiguous. */
 			.piece = device_iommu_mapped(dev) ? PAGE_SIZE : NNPU_SYNC_STEP,
 			.sync = for_cpu ? nnpu_sync_for_cpu : nnpu_sync_for_device,
-			.stop = for_cpu ? NULL : nnpu_sync_is_over,
 		},
-		.ndev = ndev,
+		.dev = dev,
+		.dir = dir,
 	};
-}
+	struct sg_table *sgt;
+	bool more;
+	int ret, idx;
 
-static int nnpu_sync_slot(const struct nnpu_sync *sync, struct nnpu_slot *slot, u64 offset,
-			  u64 length)
-{
-	struct sg_table *sgt = to_drm_gem_shmem_obj(slot->obj)->sgt;
-
-	/* Unplug has taken the mapping away: the device has ended the job before. */
-	return sgt ? nnpu_sync_walk(&sync->walk, sgt, slot->offset + offset, length) : 0;
+	if (ndev->coherent || nnpu_gem_is_foreign(obj))
+		return READ_ONCE(ndev->dead) ? -ENODEV : 0;
+	ret = nnpu_sync_enter(ndev, &idx);
+	if (ret)
+		return ret;
+	ret = nnpu_sync_find_mapping(obj, &sgt);
+	if (ret || !sgt) {
+		nnpu_device_exit(ndev, idx);
+		return ret;
+	}
+	nnpu_sync_walk_begin(&sync.walk, sgt, offset, size);
+	do {
+		more = nnpu_sync_walk_step(&sync.walk);
+		nnpu_device_exit(ndev, idx);
+		if (more)
+			ret = nnpu_sync_enter(ndev, &idx);
+	} while (more && !ret);
+	return ret;
 }
 
 /**
- * nnpu_sync_job_for_device - the device is about to get a job
- * @job: job; the caller is inside a nnpu_device_enter() section
+ * nnpu_sync_wait - wait for the jobs in the reservation of a buffer that the CPU must wait for
+ * @obj: buffer
+ * @write: the CPU is going to write: readers count as well
+ * @timeout: jiffies; 0: only look
  *
- * What the job writes, too: it need not write all of it, and the rest must stay as it is.
- *
- * A job may name more memory than there is, so this can take minutes. If somebody waits for the
- * section, for the job or for the process, it ends after NNPU_SYNC_STEP bytes at the latest: some
- * milliseconds, wherever a page takes less than 10 us.
- *
- * Return: 0: nnpu_queue_submit() or nnpu_sync_job_undo() follows. -ENODEV or -ECANCELED: the device
- * must not get the job.
+ * Return: 0; -ETIME; -ERESTARTSYS.
  */
-int nnpu_sync_job_for_device(struct nnpu_job *job)
+int nnpu_sync_wait(struct drm_gem_object *obj, bool write, unsigned long timeout)
 {
-	struct nnpu_device *ndev = job->ctx->ndev;
-	struct nnpu_sync sync;
-	int ret = 0;
-	u32 i;
+	enum dma_resv_usage usage = dma_resv_usage_rw(write);
+	long ret;
 
-	if (!job->ranges)
-		return 0;
-	nnpu_sync_init(&sync, ndev, false);
-	sync.job = job;
-	/* Before the copy: see nnpu_sync_slots_for_device(). */
-	for (i = job->num_read; i < job->num_slots; i++)
-		atomic_inc(&job->slots[i]->writers);
-	job->synced = true;
-	for (i = 0; i < job->num_slots && !ret; i++) {
-		const struct nnpu_sync_range *range = &job->ranges[i];
+	ret = dma_resv_wait_timeout(obj->resv, usage, true, timeout);
+	if (ret < 0)
+		return ret;
+	return ret ? 0 : -ETIME;
+}
 
-		sync.dir = i < job->num_read ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
-		ret = nnpu_sync_slot(&sync, job->slots[i], range->offset, range->length);
-	}
+static enum dma_data_direction nnpu_sync_dir(u32 flags)
+{
+	if (!(flags & DRM_NNPU_BO_WRITE))
+		return DMA_FROM_DEVICE;
+	return flags & DRM_NNPU_BO_READ ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
+}
+
+/**
+ * nnpu_sync_prep_ioctl - DRM_NNPU_BO_PREP
+ * @drm: device
+ * @data: struct drm_nnpu_bo_prep
+ * @file: file
+ *
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
+ */
+int nnpu_sync_prep_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	const struct drm_nnpu_bo_prep *args = data;
+	struct drm_gem_object *obj;
+	int ret;
+
+	ret = nnpu_check_prep(args);
+	if (ret)
+		return ret;
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj)
+		return -ENOENT;
+	if (!nnpu_check_range(args->offset, args->size, obj->size))
+		ret = -EINVAL;
+	if (!ret && !(args->flags & DRM_NNPU_BO_NO_WAIT))
+		ret = nnpu_sync_wait(obj, args->flags & DRM_NNPU_BO_WRITE,
+				     drm_timeout_abs_to_jiffies(args->timeout_ns));
 	if (!ret)
-		return 0;
-	nnpu_sync_job_undo(job);
-	return READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
+		ret = nnpu_sync_buffer(obj, args->offset, args->size, nnpu_sync_dir(args->flags),
+				       true);
+	drm_gem_object_put(obj);
+	return ret;
 }
 
 /**
- * nnpu_sync_job_undo - the device did not get a job
- * @job: job; it holds its slots still
+ * nnpu_sync_fini_ioctl - DRM_NNPU_BO_FINI
+ * @drm: device
+ * @data: struct drm_nnpu_bo_fini
+ * @file: file
  *
- * The device has written nothing, so there is nothing to synchronise: what the CPU wrote since is
- * not to be lost.
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
  */
-void nnpu_sync_job_undo(struct nnpu_job *job)
+int nnpu_sync_fini_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
-	u32 i;
+	const struct drm_nnpu_bo_fini *args = data;
+	struct drm_gem_object *obj;
+	int ret;
 
-	if (!job->synced)
-		return;
-	job->synced = false;
-	for (i = job->num_read; i < job->num_slots; i++)
-		atomic_dec(&job->slots[i]->writers);
-}
-
-/**
- * nnpu_sync_job_for_cpu - the device is done with a job
- * @job: job; it holds its slots still
- *
- * Sleeps, and may take as long as the process likes that named the memory: on its behalf only, and
- * in no section.
- */
-void nnpu_sync_job_for_cpu(struct nnpu_job *job)
-{
-	struct nnpu_sync sync;
-	u32 i;
-
-	if (!job->synced)
-		return;
-	job->synced = false;
-	nnpu_sync_init(&sync, job->ctx->ndev, true);
-	sync.dir = DMA_FROM_DEVICE;
-	for (i = job->num_read; i < job->num_slots; i++) {
-		const struct nnpu_sync_range *range = &job->ranges[i];
-
-		nnpu_sync_slot(&sync, job->slots[i], range->offset, range->length);
-		atomic_dec(&job->slots[i]->writers);
-	}
-}
-
-/**
- * nnpu_sync_slots_for_device - the device is about to read through any slot of a context
- * @ctx: context
- *
- * A program may take its constants from slots, and the driver does not know from which. Jobs do not
- * begin meanwhile. A slot that one in flight writes to is left out: to copy what the CPU has
- * would take from the device what it wrote.
- *
- * There may be more slots than memory, as several may have the same buffer. It ends when the
- * process is killed, and when unplug or a pause wait for the caller's nnpu_device_enter() section:
- * after NNPU_SYNC_STEP bytes at the latest.
- *
- * Return: 0; -EINTR; -ENODEV.
- */
-int nnpu_sync_slots_for_device(struct nnpu_ctx *ctx)
-{
-	struct nnpu_queue *queue = &ctx->ndev->queue;
-	struct nnpu_sync sync;
-	struct nnpu_slot *slot;
-	int ret = 0;
-
-	if (ctx->ndev->coherent)
-		return 0;
-	nnpu_sync_init(&sync, ctx->ndev, false);
-	sync.dir = DMA_TO_DEVICE;
-	nnpu_queue_hold(queue, ctx);
-	mutex_lock(&ctx->lock);
-	list_for_each_entry(slot, &ctx->slot_list, node) {
-		if (!atomic_read(&slot->writers))
-			ret = nnpu_sync_slot(&sync, slot, 0, slot->size);
-		if (ret) {
-			ret = fatal_signal_pending(current) ? -EINTR : -ENODEV;
-			break;
-		}
-	}
-	mutex_unlock(&ctx->lock);
-	nnpu_queue_go_on(queue, ctx);
+	ret = nnpu_check_fini(args);
+	if (ret)
+		return ret;
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj)
+		return -ENOENT;
+	if (nnpu_check_range(args->offset, args->size, obj->size))
+		ret = nnpu_sync_buffer(obj, args->offset, args->size, nnpu_sync_dir(args->flags),
+				       false);
+	else
+		ret = -EINVAL;
+	drm_gem_object_put(obj);
 	return ret;
 }

@@ -2,29 +2,21 @@
 #ifndef _NNPU_SYNC_H_
 #define _NNPU_SYNC_H_
 
+#include <linux/dma-direction.h>
 #include <linux/types.h>
 
-struct nnpu_ctx;
+struct drm_device;
+struct drm_file;
+struct drm_gem_object;
 struct nnpu_device;
-struct nnpu_job;
-struct nnpu_slot;
 struct sg_table;
-
-/**
- * struct nnpu_sync_range - memory that a job reads or writes through a slot
- * @offset: first byte in the slot
- * @length: bytes
- */
-struct nnpu_sync_range {
-	u64 offset;
-	u64 length;
-};
 
 int nnpu_sync_probe(struct nnpu_device *ndev);
 bool nnpu_sync_is_needed(struct nnpu_device *ndev, struct sg_table *sgt);
-int nnpu_sync_job_for_device(struct nnpu_job *job);
-void nnpu_sync_job_undo(struct nnpu_job *job);
-void nnpu_sync_job_for_cpu(struct nnpu_job *job);
-int nnpu_sync_slots_for_device(struct nnpu_ctx *ctx);
+int nnpu_sync_wait(struct drm_gem_object *obj, bool write, unsigned long timeout);
+int nnpu_sync_buffer(struct drm_gem_object *obj, u64 offset, u64 size,
+		     enum dma_data_direction dir, bool for_cpu);
+int nnpu_sync_prep_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_sync_fini_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif /* _NNPU_SYNC_H_ */

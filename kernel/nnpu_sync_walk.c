@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A part of a buffer, piece by piece, by DMA addresses. */
-#include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/scatterlist.h>
-#include <linux/sched.h>
 
 #include "nnpu_sync_walk.h"
 
 /**
- * nnpu_sync_walk - synchronise a part of a buffer
- * @walk: how
- * @sgt: buffer, mapped for the device
+ * nnpu_sync_walk_begin - begin to synchronise a part of a buffer
+ * @walk: how; the caller has set @piece and @sync
+ * @sgt: buffer, mapped for the device until the last step
  * @offset: first byte
  * @length: bytes
- *
- * Sleeps: a process chose how much it is, and the same memory may be named many times. Once
- * nnpu_sync_walk.stop is true no more than NNPU_SYNC_STEP bytes follow.
- *
- * Return: 0, or -ECANCELED: stopped.
  */
-int nnpu_sync_walk(const struct nnpu_sync_walk *walk, struct sg_table *sgt, u64 offset, u64 length)
+void nnpu_sync_walk_begin(struct nnpu_sync_walk *walk, struct sg_table *sgt, u64 offset,
+			  u64 length)
 {
-	u64 left = 0;	/* until the next look */
-	struct scatterlist *sg;
-	unsigned int i;
+	walk->sg = sgt->sgl;
+	walk->entries = sgt->nents;
+	walk->offset = offset;
+	walk->left = length;
+}
 
-	for_each_sgtable_dma_sg(sgt, sg, i) {
-		u64 len = sg_dma_len(sg);
+/**
+ * nnpu_sync_walk_step - synchronise the next NNPU_SYNC_STEP bytes
+ * @walk: walk
+ *
+ * Return: true if there are more.
+ */
+bool nnpu_sync_walk_step(struct nnpu_sync_walk *walk)
+{
+	u64 room = NNPU_SYNC_STEP;
 
-		if (!length)
-			return 0;
-		if (offset >= len) {
-			offset -= len;
+	while (walk->left && walk->entries) {
+		u64 len = sg_dma_len(walk->sg);
+		dma_addr_t dma;
+		u64 n;
+
+		if (walk->offset >= len) {
+			walk->offset -= len;
+			walk->sg = sg_next(walk->sg);
+			walk->entries--;
 			continue;
 		}
-		while (length && offset < len) {
-			dma_addr_t dma = sg_dma_address(sg) + offset;
-			u64 n = min3(length, len - offset, walk->piece - (dma & (walk->piece - 1)));
-
-			if (!left) {
-				cond_resched();
-				if (walk->stop && walk->stop(walk))
-					return -ECANCELED;
-				left = NNPU_SYNC_STEP;
-			}
-			n = min(n, left);
-			walk->sync(walk, dma, n);
-			offset += n;
-			length -= n;
-			left -= n;
-		}
-		offset = 0;
+		if (!room)
+			return true;
+		dma = sg_dma_address(walk->sg) + walk->offset;
+		n = min3(walk->left, len - walk->offset, walk->piece - (dma & (walk->piece - 1)));
+		n = min(n, room);
+		walk->sync(walk, dma, n);
+		walk->offset += n;
+		walk->left -= n;
+		room -= n;
 	}
-	return 0;
+	return false;
 }

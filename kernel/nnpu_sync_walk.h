@@ -5,44 +5,32 @@
 #include <linux/sizes.h>
 #include <linux/types.h>
 
+struct scatterlist;
 struct sg_table;
 
-/* Bytes between two looks at the scheduler, and at whether to go on. */
+/* Bytes of one call of nnpu_sync_walk_step(). */
 #define NNPU_SYNC_STEP		SZ_1M
 
 /**
  * struct nnpu_sync_walk - what happens to a part of a buffer
  * @piece: no piece goes over a multiple of it; a power of 2, NNPU_SYNC_STEP at most
  * @sync: synchronises a piece
- * @stop: nobody needs the rest any more. NULL: all of it is needed
+ * @sg: entry of the table that is next
+ * @entries: entries from @sg on
+ * @offset: the next byte, from the start of @sg on
+ * @left: bytes to go
  */
 struct nnpu_sync_walk {
 	u64 piece;
 	void (*sync)(const struct nnpu_sync_walk *walk, dma_addr_t dma, size_t length);
-	bool (*stop)(const struct nnpu_sync_walk *walk);
+	struct scatterlist *sg;
+	unsigned int entries;
+	u64 offset;
+	u64 left;
 };
 
-int nnpu_sync_walk(const struct nnpu_sync_walk *walk, struct sg_table *sgt, u64 offset,
-		   u64 length);
-
-/**
- * nnpu_sync_is_coherent - does the device see what the CPU sees?
- * @bounces: the device sees copies
- * @needs_sync: dma_need_sync() of a page
- * @by_iommu: the kernel's own IOMMU layer (dma-iommu) maps for the device
- * @snoops: dev_is_dma_coherent()
- *
- * dma_need_sync() may answer true for no reason behind that layer: always with
- * CONFIG_DMA_API_DEBUG, else once some memory of the device was bounced. What the layer itself
- * goes by is @snoops: of coherent devices it bounces for those that are not trusted only, and then
- * @bounces is true.
- *
- * Return: true: nothing ever has to be synchronised.
- */
-static inline bool nnpu_sync_is_coherent(bool bounces, bool needs_sync, bool by_iommu,
-					 bool snoops)
-{
-	return !bounces && (!needs_sync || (by_iommu && snoops));
-}
+void nnpu_sync_walk_begin(struct nnpu_sync_walk *walk, struct sg_table *sgt, u64 offset,
+			  u64 length);
+bool nnpu_sync_walk_step(struct nnpu_sync_walk *walk);
 
 #endif /* _NNPU_SYNC_WALK_H_ */

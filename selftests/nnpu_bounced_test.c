@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A device that sees copies of all memory (bounce buffers, swiotlb=force on the command line of the
- * kernel), as in a guest whose memory is encrypted. What would need synchronisation that nobody does is
- * refused; a job sees what the process wrote before it, and what a job writes is all that changes.
+ * kernel), as in a guest whose memory is encrypted. Before BO_FINI a job does not see what the
+ * process wrote, and before BO_PREP the process does not see what the job wrote: only these calls
+ * copy, and only what they name. Memory that nobody could synchronise is refused.
  */
 #include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <linux/dma-heap.h>
 #include <linux/udmabuf.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -21,6 +25,7 @@
 #define PAGE		((size_t)sysconf(_SC_PAGESIZE))
 #define BIG		(4ul << 20)
 #define COUNT		1024u
+#define RW		(DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE)
 #define WAIT_MS		60000
 #define RUNS		20
 
@@ -124,6 +129,118 @@ TEST_F(bounced, user_queues_are_refused)
 	EXPECT_EQ(-EOPNOTSUPP, nnpu_uq_create(self->fd, &uq, 0, NNPU_UQ_ENTRIES, NNPU_UQ_ENTRIES));
 }
 
+/* Without the two calls each side has its own bytes: the driver copies nothing by itself. */
+TEST_F(bounced, nobody_copies_by_himself)
+{
+	const unsigned char *out = (const unsigned char *)data_of(&self->job, 2);
+	unsigned int i;
+
+	nnpu_job_fill(&self->job, 3);
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SUBMIT, &self->job.submit));
+	ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, self->job.syncobj, WAIT_MS));
+	ASSERT_EQ(1, nnpu_syncobj_status(self->fd, self->job.syncobj));
+	EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(&self->job)->status);
+	for (i = 0; i < COUNT * sizeof(float); i++)
+		ASSERT_EQ(0xa5, out[i]);
+	/* The job has added the zeros of the new buffer. */
+	ASSERT_EQ(0, nnpu_bo_take(self->fd, self->job.buf.handle, 0, self->job.buf.size));
+	EXPECT_EQ(NNPU_STATUS_SUCCESS, nnpu_job_result(&self->job)->status);
+	for (i = 0; i < COUNT; i++)
+		ASSERT_EQ(0.0f, data_of(&self->job, 2)[i]);
+}
+
+/* The device gets what BO_FINI names, the process what BO_PREP names, to the byte. */
+TEST_F(bounced, only_what_is_named)
+{
+	struct nnpu_job *job = &self->job;
+	const unsigned int half = COUNT / 2;
+	float a[COUNT], b[COUNT];
+	unsigned int i;
+
+	ASSERT_EQ(0, nnpu_job_run(self->fd, job, 1));
+	memcpy(b, data_of(job, 1), sizeof(b));
+	nnpu_job_fill(job, 2);
+	memcpy(a, data_of(job, 0), sizeof(a));
+	ASSERT_EQ(0, nnpu_bo_give(self->fd, job->buf.handle, job->args[0].offset, sizeof(a)));
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SUBMIT, &job->submit));
+	ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, job->syncobj, WAIT_MS));
+	/* All but one byte of the second half. */
+	ASSERT_EQ(0, nnpu_bo_take(self->fd, job->buf.handle,
+				  job->args[2].offset + half * sizeof(float) + 1,
+				  half * sizeof(float) - 1));
+	for (i = 0; i < half * sizeof(float) + 1; i++)
+		ASSERT_EQ(0xa5, ((const unsigned char *)data_of(job, 2))[i]);
+	for (i = half + 1; i < COUNT; i++)
+		ASSERT_EQ(a[i] + b[i], data_of(job, 2)[i]);
+	EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(job)->status);
+}
+
+/* A CPU that only writes does not read, and one that only reads does not write. */
+TEST_F(bounced, access_says_which_way)
+{
+	struct nnpu_job *job = &self->job;
+	struct drm_nnpu_bo_prep prep = {
+		.handle = job->buf.handle, .flags = DRM_NNPU_BO_WRITE, .size = job->buf.size,
+	};
+	struct drm_nnpu_bo_fini fini = {
+		.handle = job->buf.handle, .flags = DRM_NNPU_BO_READ, .size = job->buf.size,
+	};
+
+	ASSERT_EQ(0, nnpu_job_run(self->fd, job, 1));
+	nnpu_job_fill(job, 2);
+	/* What the process wrote stays with it. */
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_PREP, &prep));
+	EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(job)->status);
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_FINI, &fini));
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SUBMIT, &job->submit));
+	ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, job->syncobj, WAIT_MS));
+	ASSERT_EQ(0, nnpu_bo_take(self->fd, job->buf.handle, 0, job->buf.size));
+	EXPECT_TRUE(nnpu_job_correct(job, 1));
+}
+
+/* A dma-buf of a buffer is synchronised by the ioctl of dma-bufs, for who has no handle. */
+TEST_F(bounced, exported_buffer)
+{
+	struct drm_prime_handle prime = {
+		.handle = self->job.buf.handle, .flags = DRM_CLOEXEC | DRM_RDWR,
+	};
+	struct dma_buf_sync sync = { .flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW };
+	struct nnpu_job seen = self->job;
+	uint32_t i;
+
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	seen.buf.map = mmap(NULL, seen.buf.size, PROT_READ | PROT_WRITE, MAP_SHARED, prime.fd, 0);
+	ASSERT_NE(MAP_FAILED, seen.buf.map);
+	for (i = 0; i < RUNS; i++) {
+		sync.flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_WRITE;
+		ASSERT_EQ(0, nnpu_ioctl(prime.fd, DMA_BUF_IOCTL_SYNC, &sync));
+		nnpu_job_fill(&seen, i);
+		sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_WRITE;
+		ASSERT_EQ(0, nnpu_ioctl(prime.fd, DMA_BUF_IOCTL_SYNC, &sync));
+		ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SUBMIT, &seen.submit));
+		/* It waits for the job. */
+		sync.flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ;
+		ASSERT_EQ(0, nnpu_ioctl(prime.fd, DMA_BUF_IOCTL_SYNC, &sync));
+		ASSERT_TRUE(nnpu_job_correct(&seen, i));
+		sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_READ;
+		ASSERT_EQ(0, nnpu_ioctl(prime.fd, DMA_BUF_IOCTL_SYNC, &sync));
+	}
+	munmap(seen.buf.map, seen.buf.size);
+	close(prime.fd);
+}
+
+/* The device's own buffer comes back as the same one. */
+TEST_F(bounced, own_export_is_no_import)
+{
+	struct drm_prime_handle prime = { .handle = self->job.buf.handle, .flags = DRM_CLOEXEC };
+
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	prime.handle = 0;
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime));
+	EXPECT_EQ(self->job.buf.handle, prime.handle);
+	close(prime.fd);
+}
+
 /* Both ways, again and again in the same memory: neither side may see what was there before. */
 TEST_F(bounced, each_job_sees_what_was_written_before)
 {
@@ -151,44 +268,105 @@ TEST_F(bounced, jobs_see_each_others_results)
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &next));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &next, WAIT_MS));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
 	EXPECT_TRUE(nnpu_job_correct(&self->job, 5));
 	for (i = 0; i < COUNT; i++)
 		ASSERT_EQ(2 * data_of(&self->job, 2)[i], data_of(&next, 2)[i]);
 	nnpu_job_fini(self->fd, &next);
 }
 
-/* Who copies the whole buffer back destroys what the process has written meanwhile. */
-TEST_F(bounced, process_keeps_what_no_job_names)
+/* An output may name all of a buffer: no end of a job touches what the process has there. */
+TEST_F(bounced, process_keeps_what_it_has)
 {
 	struct nnpu_buf buf;
 	unsigned char *bytes;
-	size_t i, out = BIG / 2;
-	int ret;
+	size_t i, used = COUNT * sizeof(float);
 
-	ASSERT_EQ(0, nnpu_buf_create(self->fd, &buf, BIG, DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE));
+	ASSERT_EQ(0, nnpu_buf_create(self->fd, &buf, BIG, RW));
 	bytes = buf.map;
-	memset(bytes, 1, BIG);
 	nnpu_job_fill(&self->job, 9);
 	self->job.args[2].slot = buf.slot;
-	self->job.args[2].offset = out;
-	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 1);
-	if (ret == -EOPNOTSUPP)
-		NNPU_SKIP(return, "fault injection");
-	ASSERT_EQ(0, ret);
+	self->job.args[2].offset = 0;
+	self->job.args[2].length = BIG;
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
-	memset(bytes, 2, out);
-	memset(bytes + out + COUNT * sizeof(float), 3, BIG - out - COUNT * sizeof(float));
-	/* It still runs: what it writes is copied back later. */
-	ASSERT_EQ(0, nnpu_syncobj_status(self->fd, self->job.syncobj));
+	memset(bytes, 2, BIG);
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
-	for (i = 0; i < out; i++)
+	EXPECT_EQ(NNPU_STATUS_SUCCESS, nnpu_job_result(&self->job)->status);
+	for (i = 0; i < BIG; i++)
 		ASSERT_EQ(2, bytes[i]);
-	for (i = out + COUNT * sizeof(float); i < BIG; i++)
-		ASSERT_EQ(3, bytes[i]);
+	ASSERT_EQ(0, nnpu_bo_take(self->fd, buf.handle, 0, used));
 	for (i = 0; i < COUNT; i++)
 		ASSERT_EQ(data_of(&self->job, 0)[i] + data_of(&self->job, 1)[i],
-			  ((const float *)(bytes + out))[i]);
+			  ((const float *)bytes)[i]);
+	for (i = used; i < BIG; i++)
+		ASSERT_EQ(2, bytes[i]);
 	nnpu_buf_destroy(self->fd, &buf);
+}
+
+/* Gives and takes all of a buffer until that fails, and exits with the errno. */
+static pid_t walker(int fd, uint32_t handle)
+{
+	pid_t pid = fork();
+	int ret;
+
+	if (pid)
+		return pid;
+	do {
+		ret = nnpu_bo_give(fd, handle, 0, BIG);
+		if (!ret)
+			ret = nnpu_bo_take(fd, handle, 0, BIG);
+	} while (!ret);
+	_exit(-ret);
+}
+
+/* One that walks can be killed, and holds nothing that a page fault needs. */
+TEST_F(bounced, walks_can_be_killed)
+{
+	struct nnpu_buf buf;
+	unsigned int i;
+	int status;
+	pid_t pid;
+	void *map;
+
+	ASSERT_EQ(0, nnpu_buf_create(self->fd, &buf, BIG, RW));
+	for (i = 0; i < RUNS; i++) {
+		pid = walker(self->fd, buf.handle);
+		ASSERT_LT(0, pid);
+		ASSERT_EQ(0, nnpu_bo_mmap(self->fd, buf.handle, BIG, &map));
+		memset(map, (int)i, BIG);
+		munmap(map, BIG);
+		usleep(i * 500);
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_TRUE(WIFSIGNALED(status));
+	}
+	nnpu_buf_destroy(self->fd, &buf);
+}
+
+/* Neither does unbind wait for the end of walks: they end with it. */
+TEST_F(bounced, unbind_ends_walks)
+{
+	char path[NNPU_DEBUGFS_PATH_MAX];
+	const char *device;
+	struct nnpu_buf buf;
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, nnpu_debugfs_dir(self->fd, path));
+	device = strrchr(path, '/') + 1;
+	ASSERT_EQ(0, nnpu_buf_create(self->fd, &buf, BIG, RW));
+	pid = walker(self->fd, buf.handle);
+	ASSERT_LT(0, pid);
+	usleep(20000);
+	ASSERT_EQ(0, nnpu_driver_write("unbind", device));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(ENODEV, WEXITSTATUS(status));
+	/* Its memory stays. */
+	for (i = 0; i < BIG; i += PAGE)
+		((unsigned char *)buf.map)[i] = 1;
+	EXPECT_EQ(0, nnpu_driver_write("bind", device));
 }
 
 TEST_HARNESS_MAIN

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Synchronisation: errors of in-fences, fences in the reservations of shared buffers, and
- * copies between slots.
+ * Synchronisation: errors of in-fences, fences in the reservations of shared buffers, waits of
+ * BO_PREP for them, and copies between slots.
  */
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -286,19 +287,23 @@ TEST_F(sync, buffer_exported_after_submit)
 
 TEST_F(sync, buffer_whose_handle_is_closed)
 {
+	struct dma_buf_sync start = { .flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ };
 	struct nnpu_job before[BEFORE], job;
 	int dmabuf;
 
 	SLOW_JOBS(before);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 16));
+	nnpu_job_fill(&job, 1);
+	ASSERT_EQ(0, nnpu_bo_give(self->fd, job.buf.handle, 0, job.buf.size));
 	dmabuf = export(self->fd, job.buf.handle);
 	ASSERT_LE(0, dmabuf);
 	/* The slot and the dma-buf keep the buffer. */
 	ASSERT_EQ(0, nnpu_bo_close(self->fd, job.buf.handle));
 	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
-	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, WAIT_MS));
+	ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, job.syncobj, WAIT_MS));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
+	ASSERT_EQ(0, nnpu_ioctl(dmabuf, DMA_BUF_IOCTL_SYNC, &start));
 	EXPECT_TRUE(nnpu_job_correct(&job, 1));
 	close(dmabuf);
 }
@@ -339,8 +344,6 @@ TEST_F(sync, overtaken_writer)
 	struct nnpu_job bad, slow, taker;
 	int dmabuf, ret;
 
-	if (nnpu_dma_bounced())
-		SKIP(return, "jobs of a context do not overtake each other where DMA is bounced");
 	ASSERT_EQ(0, failing_job(self->fd, &bad));
 	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 96));
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &taker, 16));
@@ -430,6 +433,63 @@ TEST_F(sync, imported_buffer)
 	close(other);
 }
 
+/* ---- waits of the CPU ---- */
+
+static int prep(int fd, uint32_t handle, uint32_t flags, int64_t timeout_ns)
+{
+	struct drm_nnpu_bo_prep arg = {
+		.handle = handle, .flags = flags, .size = 1, .timeout_ns = timeout_ns,
+	};
+
+	return nnpu_ioctl(fd, DRM_IOCTL_NNPU_BO_PREP, &arg);
+}
+
+static int64_t from_now_ns(int64_t ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec + ns;
+}
+
+/* A CPU that reads waits for writers, one that writes for all. */
+TEST_F(sync, prep_waits)
+{
+	struct nnpu_job before[BEFORE], job;
+	struct dma_buf_sync start = { .flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ };
+	struct dma_buf_sync end = { .flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_READ };
+	struct nnpu_buf in;
+	int dmabuf;
+
+	SLOW_JOBS(before);
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 16));
+	ASSERT_EQ(0, nnpu_buf_create(self->fd, &in, PAGE, RW));
+	job.args[0].slot = in.slot;
+	job.args[0].offset = 0;
+	dmabuf = export(self->fd, job.buf.handle);
+	ASSERT_LE(0, dmabuf);
+	EXPECT_EQ(0, prep(self->fd, in.handle, DRM_NNPU_BO_READ | DRM_NNPU_BO_WRITE, 0));
+	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
+	EXPECT_EQ(0, prep(self->fd, in.handle, DRM_NNPU_BO_READ, 0));
+	EXPECT_EQ(-ETIME, prep(self->fd, in.handle, DRM_NNPU_BO_WRITE, 0));
+	EXPECT_EQ(-ETIME, prep(self->fd, in.handle, DRM_NNPU_BO_WRITE, -1));
+	EXPECT_EQ(-ETIME, prep(self->fd, job.buf.handle, DRM_NNPU_BO_READ, 1));
+	EXPECT_EQ(-ETIME, prep(self->fd, job.buf.handle, DRM_NNPU_BO_READ, from_now_ns(10000000)));
+	EXPECT_EQ(0, prep(self->fd, job.buf.handle, DRM_NNPU_BO_READ | DRM_NNPU_BO_NO_WAIT, 0));
+	ASSERT_EQ(0, nnpu_syncobj_status(self->fd, job.syncobj));
+	/* The exporter of a dma-buf waits, too. */
+	ASSERT_EQ(0, nnpu_ioctl(dmabuf, DMA_BUF_IOCTL_SYNC, &start));
+	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, job.syncobj));
+	EXPECT_EQ(0, nnpu_ioctl(dmabuf, DMA_BUF_IOCTL_SYNC, &end));
+	EXPECT_EQ(0, prep(self->fd, in.handle, DRM_NNPU_BO_WRITE, 0));
+
+	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
+	ASSERT_EQ(0, prep(self->fd, job.buf.handle, DRM_NNPU_BO_READ, INT64_MAX));
+	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, job.syncobj));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, WAIT_MS));
+	close(dmabuf);
+}
+
 /* ---- copies ---- */
 
 TEST_F(sync, copy)
@@ -454,6 +514,7 @@ TEST_F(sync, copy)
 	p = from.map;
 	for (i = 0; i < from.size; i++)
 		p[i] = (unsigned char)(i * 13 + (i >> 9));
+	ASSERT_EQ(0, nnpu_bo_give(self->fd, from.handle, 0, from.size));
 	for (i = 0; i < 4; i++)
 		args[i].slot = i < 2 ? from.slot : to.slot;
 	args[0].offset = 3;
@@ -502,6 +563,7 @@ TEST_F(sync, copy)
 #undef TRY
 	ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, out.handle, WAIT_MS));
 	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, out.handle));
+	ASSERT_EQ(0, nnpu_bo_take(self->fd, to.handle, 0, to.size));
 	EXPECT_EQ(NNPU_STATUS_SUCCESS, result->status);
 	EXPECT_EQ(2, result->num_inputs);
 	EXPECT_NE(0, result->exec_ns);

@@ -512,12 +512,21 @@ void nnpu_job_fill(struct nnpu_job *job, uint32_t seed)
 
 int nnpu_job_submit(int fd, struct nnpu_job *job)
 {
-	return nnpu_ioctl(fd, DRM_IOCTL_NNPU_SUBMIT, &job->submit);
+	int ret = 0;
+
+	if (nnpu_needs_sync(fd))
+		ret = nnpu_bo_give(fd, job->buf.handle, 0, job->buf.size);
+	/* Who has closed the handle has given the buffer before. */
+	return ret && ret != -ENOENT ? ret : nnpu_ioctl(fd, DRM_IOCTL_NNPU_SUBMIT, &job->submit);
 }
 
 int nnpu_job_wait(int fd, struct nnpu_job *job, unsigned int timeout_ms)
 {
-	return nnpu_syncobj_wait(fd, job->syncobj, timeout_ms);
+	int ret = nnpu_syncobj_wait(fd, job->syncobj, timeout_ms);
+
+	if (!ret && nnpu_needs_sync(fd))
+		ret = nnpu_bo_take(fd, job->buf.handle, 0, job->buf.size);
+	return ret;
 }
 
 bool nnpu_job_correct(const struct nnpu_job *job, uint32_t seed)
@@ -642,6 +651,37 @@ static int sysfs_open(int fd, const char *name, int flags)
 	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/%s", major(st.st_rdev),
 		 minor(st.st_rdev), name);
 	return open(path, flags | O_CLOEXEC);
+}
+
+int nnpu_bo_give(int fd, uint32_t handle, uint64_t offset, uint64_t size)
+{
+	struct drm_nnpu_bo_fini arg = {
+		.handle = handle, .flags = DRM_NNPU_BO_WRITE, .offset = offset, .size = size,
+	};
+
+	return nnpu_ioctl(fd, DRM_IOCTL_NNPU_BO_FINI, &arg);
+}
+
+int nnpu_bo_take(int fd, uint32_t handle, uint64_t offset, uint64_t size)
+{
+	struct drm_nnpu_bo_prep arg = {
+		.handle = handle, .flags = DRM_NNPU_BO_READ | DRM_NNPU_BO_NO_WAIT,
+		.offset = offset, .size = size,
+	};
+
+	return nnpu_ioctl(fd, DRM_IOCTL_NNPU_BO_PREP, &arg);
+}
+
+bool nnpu_needs_sync(int fd)
+{
+	static int needs = -1;
+	struct drm_nnpu_device_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	/* One machine has devices of one kind. */
+	if (needs < 0 && !nnpu_query(fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &size))
+		needs = info.flags & DRM_NNPU_DEVICE_SYNC;
+	return needs > 0;
 }
 
 bool nnpu_dma_bounced(void)

@@ -85,6 +85,11 @@ int nnpu_slot_bind(int fd, uint32_t handle, uint64_t offset, uint64_t size, uint
 		   uint32_t *slot);
 int nnpu_slot_unbind(int fd, uint32_t slot);
 int nnpu_query(int fd, uint32_t topic, void *data, uint32_t *size);
+/* BO_FINI of what the process wrote; BO_PREP to read what a job that has ended wrote. 0 or -errno. */
+int nnpu_bo_give(int fd, uint32_t handle, uint64_t offset, uint64_t size);
+int nnpu_bo_take(int fd, uint32_t handle, uint64_t offset, uint64_t size);
+/* Do they change what the other side sees? */
+bool nnpu_needs_sync(int fd);
 
 int nnpu_syncobj_create(int fd, uint32_t *handle);
 int nnpu_syncobj_destroy(int fd, uint32_t handle);
@@ -134,6 +139,7 @@ int nnpu_job_init_slow(int fd, struct nnpu_job *job, uint32_t size);
 void nnpu_job_fini(int fd, struct nnpu_job *job);
 /* Fill in the inputs from @seed, poison output and result. */
 void nnpu_job_fill(struct nnpu_job *job, uint32_t seed);
+/* Where it is needed, the buffer of the job is given before and taken after. */
 int nnpu_job_submit(int fd, struct nnpu_job *job);
 int nnpu_job_wait(int fd, struct nnpu_job *job, unsigned int timeout_ms);
 /* True if the output is the sum and the result block says success. */

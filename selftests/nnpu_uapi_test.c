@@ -198,6 +198,56 @@ TEST_F(nnpu, bo_mmap_negative)
 	EXPECT_EQ(MAP_FAILED, p);
 }
 
+/* On every device: what the two calls change, nnpu_bounced_test.c says. */
+TEST_F(nnpu, bo_prep_and_fini)
+{
+	struct drm_nnpu_bo_prep good = { .flags = DRM_NNPU_BO_READ, .size = 2 * PAGE }, prep;
+	struct drm_nnpu_bo_fini good_fini = { .flags = DRM_NNPU_BO_WRITE, .size = 2 * PAGE }, fini;
+	uint32_t slot;
+
+	ASSERT_EQ(0, nnpu_bo_create(self->fd, 2 * PAGE, &good.handle));
+	good_fini.handle = good.handle;
+#define TRY(field, value, want) do { \
+		prep = good; \
+		fini = good_fini; \
+		prep.field = (value); \
+		fini.field = (value); \
+		EXPECT_EQ(want, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_PREP, &prep)) { \
+			TH_LOG("line %d", __LINE__); \
+		} \
+		EXPECT_EQ(want, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_FINI, &fini)) { \
+			TH_LOG("line %d", __LINE__); \
+		} \
+	} while (0)
+
+	/* Before it has a slot, and after. */
+	TRY(offset, 0, 0);
+	ASSERT_EQ(0, nnpu_slot_bind(self->fd, good.handle, 0, 2 * PAGE, RW, &slot));
+	TRY(flags, DRM_NNPU_BO_READ | DRM_NNPU_BO_WRITE, 0);
+	TRY(flags, DRM_NNPU_BO_WRITE, 0);
+	TRY(size, 1, 0);
+	TRY(handle, good.handle + 1, -ENOENT);
+	TRY(flags, 0, -EINVAL);
+	TRY(flags, DRM_NNPU_BO_NO_WAIT, -EINVAL);
+	TRY(flags, DRM_NNPU_BO_READ | 1u << 3, -EINVAL);
+	TRY(flags, DRM_NNPU_BO_WRITE | 1u << 31, -EINVAL);
+	TRY(size, 0, -EINVAL);
+	TRY(size, 2 * PAGE + 1, -EINVAL);
+	TRY(size, UINT64_MAX, -EINVAL);
+	TRY(offset, 1, -EINVAL);
+	TRY(offset, 2 * PAGE, -EINVAL);
+	TRY(offset, UINT64_MAX, -EINVAL);
+#undef TRY
+	prep = good;
+	prep.flags |= DRM_NNPU_BO_NO_WAIT;
+	prep.offset = 2 * PAGE - 1;
+	prep.size = 1;
+	EXPECT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_PREP, &prep));
+	fini = good_fini;
+	fini.flags |= DRM_NNPU_BO_NO_WAIT;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_FINI, &fini));
+}
+
 TEST_F(nnpu, bo_mmap_is_private_to_the_file)
 {
 	struct drm_nnpu_bo_mmap arg = { 0 };

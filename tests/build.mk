@@ -39,8 +39,8 @@ DEBUG_TESTS += $(addprefix $(BUILD)/tests/nnhal_,device_test memory_test execute
 DEBUG_LONG_TESTS := $(addprefix $(BUILD)/tests/nnhal_,control_test growth_test)
 
 # Of VM_TESTS, those whose memory a device could only see copies of.
-BOUNCED_TESTS += $(addprefix $(BUILD)/tests/,nnhal_memory_test nnhal_models_test \
-	nntflite_models2_test.sh)
+BOUNCED_TESTS += $(addprefix $(BUILD)/tests/,nnhal_sync_test nnhal_memory_test \
+	nnhal_models_test nntflite_models2_test.sh)
 
 # Of both lists, those that see most of what differs on another processor and with other pages.
 ARM64_TESTS := $(addprefix $(SELFTEST_DIR)/,nnpu_uapi nnpu_submit nnpu_userptr nnpu_userq) \

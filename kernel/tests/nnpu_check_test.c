@@ -36,6 +36,39 @@ static void check_test_bo_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_check_bo_size(U64_MAX, &size), -EINVAL);
 }
 
+static void check_test_access(struct kunit *test)
+{
+	const struct drm_nnpu_bo_prep good_prep = { .flags = DRM_NNPU_BO_READ, .size = 1 };
+	const struct drm_nnpu_bo_fini good_fini = { .flags = DRM_NNPU_BO_WRITE, .size = U64_MAX };
+	struct drm_nnpu_bo_prep prep;
+	struct drm_nnpu_bo_fini fini;
+	unsigned int bit;
+
+	KUNIT_EXPECT_EQ(test, nnpu_check_prep(&good_prep), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_check_fini(&good_fini), 0);
+	for (bit = 0; bit < 32; bit++) {
+		prep = good_prep;
+		prep.flags |= BIT(bit);
+		KUNIT_EXPECT_EQ(test, nnpu_check_prep(&prep), bit < 3 ? 0 : -EINVAL);
+		fini = good_fini;
+		fini.flags |= BIT(bit);
+		KUNIT_EXPECT_EQ(test, nnpu_check_fini(&fini), bit < 2 ? 0 : -EINVAL);
+	}
+	/* What the CPU does has to be said. */
+	prep = good_prep;
+	prep.flags = DRM_NNPU_BO_NO_WAIT;
+	KUNIT_EXPECT_EQ(test, nnpu_check_prep(&prep), -EINVAL);
+	fini = good_fini;
+	fini.flags = 0;
+	KUNIT_EXPECT_EQ(test, nnpu_check_fini(&fini), -EINVAL);
+	prep = good_prep;
+	prep.size = 0;
+	KUNIT_EXPECT_EQ(test, nnpu_check_prep(&prep), -EINVAL);
+	fini = good_fini;
+	fini.size = 0;
+	KUNIT_EXPECT_EQ(test, nnpu_check_fini(&fini), -EINVAL);
+}
+
 static void check_test_userptr(struct kunit *test)
 {
 	const struct drm_nnpu_bo_userptr good = {
@@ -567,6 +600,7 @@ static void check_test_context(struct kunit *test)
 static struct kunit_case check_test_cases[] = {
 	KUNIT_CASE(check_test_range),
 	KUNIT_CASE(check_test_bo_size),
+	KUNIT_CASE(check_test_access),
 	KUNIT_CASE(check_test_userptr),
 	KUNIT_CASE(check_test_bind),
 	KUNIT_CASE(check_test_submit),

@@ -54,6 +54,8 @@ extern "C" {
 #define DRM_NNPU_CONTEXT_DESTROY	0x0c
 #define DRM_NNPU_PROGRAM_SAVE		0x0d
 #define DRM_NNPU_BO_USERPTR		0x0e
+#define DRM_NNPU_BO_PREP		0x0f
+#define DRM_NNPU_BO_FINI		0x10
 
 /* struct drm_nnpu_device_info */
 #define DRM_NNPU_QUERY_DEVICE_INFO	0
@@ -100,6 +102,12 @@ struct drm_nnpu_query {
 	__u32 pad;
 };
 
+/*
+ * The CPU and the device do not see what the other one writes before BO_FINI and BO_PREP: DMA is
+ * not coherent, or the device has copies of memory. Without the flag the two do nothing but wait.
+ */
+#define DRM_NNPU_DEVICE_SYNC		(1u << 0)
+
 /**
  * struct drm_nnpu_device_info - limits of driver and device
  * @features: NNPU_FEATURE_* bits of the hardware specification
@@ -123,6 +131,8 @@ struct drm_nnpu_query {
  * @max_cq_entries: largest cq_entries
  * @time_limit_ns: engine time of a job in a context that asks for no other limit
  * @max_time_limit_ns: the largest limit that a context may ask for
+ * @flags: DRM_NNPU_DEVICE_SYNC
+ * @pad: zero
  */
 struct drm_nnpu_device_info {
 	__u64 features;
@@ -144,6 +154,8 @@ struct drm_nnpu_device_info {
 	__u32 max_cq_entries;
 	__u64 time_limit_ns;
 	__u64 max_time_limit_ns;
+	__u32 flags;
+	__u32 pad;
 };
 
 /* The context is served before those without the flag. Needs CAP_SYS_NICE. */
@@ -259,6 +271,66 @@ struct drm_nnpu_bo_mmap {
 	__u32 handle;
 	__u32 flags;
 	__u64 offset;
+};
+
+/* The CPU is going to read, or has read. */
+#define DRM_NNPU_BO_READ		(1u << 0)
+/* The CPU is going to write, or has written. */
+#define DRM_NNPU_BO_WRITE		(1u << 1)
+/* BO_PREP: the caller has waited for the jobs that use the range, and does not wait for others. */
+#define DRM_NNPU_BO_NO_WAIT		(1u << 2)
+
+/**
+ * struct drm_nnpu_bo_prep - the CPU is going to access a part of a buffer
+ * @handle: GEM handle, of whatever kind
+ * @flags: DRM_NNPU_BO_READ, DRM_NNPU_BO_WRITE, at least one; DRM_NNPU_BO_NO_WAIT
+ * @offset: first byte
+ * @size: bytes, not 0, inside the buffer
+ * @timeout_ns: CLOCK_MONOTONIC, absolute, ns; a time in the past: do not sleep
+ *
+ * Waits for fences in the reservation of the buffer, which are those of all jobs that name any
+ * part of it: for those of writers if the CPU is going to read, for all if it is going to write.
+ * Then the range belongs to the CPU, until BO_FINI: with DRM_NNPU_BO_READ it sees what the device
+ * wrote before. A CPU that writes only a part of a line of its caches (of 128 bytes at most) reads
+ * the line, too.
+ *
+ * What the device writes to the range until BO_FINI, and what the CPU writes to it outside of the
+ * two calls, may be lost. Other ranges are not affected. A range may be given away again without
+ * having been touched. Memory that is coherent needs neither call: that of a device without
+ * DRM_NNPU_DEVICE_SYNC, imported dma-bufs, memory of a process.
+ *
+ * The time depends on @size, and passes in the call, with no lock that others need. -ENOENT: no
+ * such handle; -EINVAL: a flag, the range; -ETIME: fences have not signalled until @timeout_ns;
+ * -EINTR: a signal arrived while it waited, or the process is killed; -ENODEV: the device is gone,
+ * and what it wrote and the CPU has not seen yet is lost.
+ */
+struct drm_nnpu_bo_prep {
+	__u32 handle;
+	__u32 flags;
+	__u64 offset;
+	__u64 size;
+	__s64 timeout_ns;
+};
+
+/**
+ * struct drm_nnpu_bo_fini - the device may access a part of a buffer again
+ * @handle: GEM handle, of whatever kind
+ * @flags: DRM_NNPU_BO_READ, DRM_NNPU_BO_WRITE, at least one: what the CPU did since BO_PREP
+ * @offset: first byte
+ * @size: bytes, not 0, inside the buffer
+ *
+ * With DRM_NNPU_BO_WRITE the jobs that are submitted, the entries that are rung for and the
+ * programs that are loaded after the call see what the CPU wrote. A new buffer belongs to the
+ * CPU until the first SLOT_BIND, and to the device then, with what it contains.
+ *
+ * Does not wait for fences. The time depends on @size, as that of BO_PREP. -ENOENT: no such
+ * handle; -EINVAL: a flag, the range; -EINTR: the process is killed; -ENODEV: the device is gone.
+ */
+struct drm_nnpu_bo_fini {
+	__u32 handle;
+	__u32 flags;
+	__u64 offset;
+	__u64 size;
 };
 
 /* The device may write: the memory is pinned for writing. */
@@ -673,6 +745,10 @@ struct drm_nnpu_queue_wait {
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_UNLOAD, struct drm_nnpu_program_unload)
 #define DRM_IOCTL_NNPU_PROGRAM_SAVE \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_SAVE, struct drm_nnpu_program_save)
+#define DRM_IOCTL_NNPU_BO_PREP \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_BO_PREP, struct drm_nnpu_bo_prep)
+#define DRM_IOCTL_NNPU_BO_FINI \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_BO_FINI, struct drm_nnpu_bo_fini)
 #define DRM_IOCTL_NNPU_BO_USERPTR \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_BO_USERPTR, struct drm_nnpu_bo_userptr)
 #define DRM_IOCTL_NNPU_SUBMIT \
@@ -690,12 +766,14 @@ struct drm_nnpu_queue_wait {
 
 NNPU_ASSERT_SIZE(struct drm_nnpu_query, 24);
 NNPU_ASSERT_SIZE(struct drm_nnpu_clock, 16);
-NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 96);
+NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 104);
 NNPU_ASSERT_SIZE(struct drm_nnpu_context_info, 72);
 NNPU_ASSERT_SIZE(struct drm_nnpu_context_create, 32);
 NNPU_ASSERT_SIZE(struct drm_nnpu_context_destroy, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_bo_create, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_bo_mmap, 16);
+NNPU_ASSERT_SIZE(struct drm_nnpu_bo_prep, 32);
+NNPU_ASSERT_SIZE(struct drm_nnpu_bo_fini, 24);
 NNPU_ASSERT_SIZE(struct drm_nnpu_slot_bind, 40);
 NNPU_ASSERT_SIZE(struct drm_nnpu_slot_unbind, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_load, 64);

@@ -110,6 +110,8 @@ static enum nnhal_status run_bound(struct copy *c)
 		tsan_racy_writes_begin();
 		err = memory_read(c->from, 0, c->from_binding->bounce.map, c->size);
 		tsan_racy_writes_end();
+		if (!err)
+			err = transport_give(t, &c->from_binding->bounce, 0, c->size);
 	} else if (c->from_binding->needs_cpu) {
 		err = memory_check_file(c->from, c->size);
 	}
@@ -126,8 +128,10 @@ static enum nnhal_status run_bound(struct copy *c)
 			return fail(c, "memory cannot be written", err);
 	}
 	if (!status && c->to_binding->has_bounce) {
+		err = transport_take(t, &c->to_binding->bounce, 0, c->size);
 		tsan_racy_reads_begin();
-		err = memory_write(c->to, 0, c->to_binding->bounce.map, c->size);
+		if (!err)
+			err = memory_write(c->to, 0, c->to_binding->bounce.map, c->size);
 		tsan_racy_reads_end();
 		if (err)
 			return fail(c, "memory cannot be written", err);

@@ -95,7 +95,7 @@ enum nnhal_status burst_begin_slowly(struct nnhal_burst *b, struct burst_request
 		/* The cache keeps the memory of a request that is not FREE. */
 		atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
 		pthread_mutex_unlock(&b->lock);
-		status = args_copy_inputs(&b->model->rules, r->resolved, r->pools, r->bindings,
+		status = args_copy_inputs(b->transport, &b->model->rules, r->resolved, r->pools, r->bindings,
 					  diag);
 		pthread_mutex_lock(&b->lock);
 	}

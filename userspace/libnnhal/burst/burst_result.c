@@ -24,7 +24,7 @@ static void copy_outputs(struct nnhal_burst *b, struct burst_request *r, struct 
 			 struct outcome *out)
 {
 	pthread_mutex_unlock(&b->lock);
-	out->status = args_copy_outputs(&b->model->rules, r->resolved, r->pools, r->bindings,
+	out->status = args_copy_outputs(b->transport, &b->model->rules, r->resolved, r->pools, r->bindings,
 					r->shapes, diag);
 	pthread_mutex_lock(&b->lock);
 	if (out->status)

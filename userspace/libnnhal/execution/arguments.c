@@ -171,7 +171,7 @@ static enum nnhal_status unwritable(uint32_t output, uint32_t pool, int err, str
 	return NNHAL_STATUS_GENERAL_FAILURE;
 }
 
-enum nnhal_status args_copy_inputs(const struct request_rules *rules,
+enum nnhal_status args_copy_inputs(struct transport *t, const struct request_rules *rules,
 				   const struct resolved_arg *args,
 				   const struct resolved_pool *pools,
 				   const struct binding *const *bindings, struct nnhal_diag *diag)
@@ -200,13 +200,15 @@ enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 		err = memory_read(pools[a->pool].memory, a->offset,
 				  (uint8_t *)b->bounce.map + a->offset, a->length);
 		tsan_racy_writes_end();
+		if (!err)
+			err = transport_give(t, &b->bounce, a->offset, a->length);
 		if (err)
 			return unreadable(i, a->pool, err, diag);
 	}
 	return NNHAL_STATUS_NONE;
 }
 
-enum nnhal_status args_copy_outputs(const struct request_rules *rules,
+enum nnhal_status args_copy_outputs(struct transport *t, const struct request_rules *rules,
 				    const struct resolved_arg *args,
 				    const struct resolved_pool *pools,
 				    const struct binding *const *bindings,
@@ -233,6 +235,9 @@ enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 		if (!arg_size(&rules->outputs[i], shapes[i].dimensions, shapes[i].num_dimensions,
 			      &size) || size > a->length)
 			return NNHAL_STATUS_GENERAL_FAILURE;
+		err = transport_take(t, &b->bounce, a->offset, size);
+		if (err)
+			return unwritable(i, a->pool, err, diag);
 		/*
 		 * If two requests in flight have the same output buffer, its content is that
 		 * of either of them, as with memory that the device reaches.

@@ -44,11 +44,11 @@ uint32_t args_count_bindings(const struct resolved_arg *args, uint32_t count,
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, uint32_t own,
 				   int error, struct nnhal_diag *diag);
 /* Copy arguments from and to bounce buffers, for memory that the device cannot reach. */
-enum nnhal_status args_copy_inputs(const struct request_rules *rules,
+enum nnhal_status args_copy_inputs(struct transport *t, const struct request_rules *rules,
 				   const struct resolved_arg *args,
 				   const struct resolved_pool *pools,
 				   const struct binding *const *bindings, struct nnhal_diag *diag);
-enum nnhal_status args_copy_outputs(const struct request_rules *rules,
+enum nnhal_status args_copy_outputs(struct transport *t, const struct request_rules *rules,
 				    const struct resolved_arg *args,
 				    const struct resolved_pool *pools,
 				    const struct binding *const *bindings,

@@ -84,8 +84,8 @@ enum nnhal_status execution_fill(struct execution *e)
 
 	TRACE_BEGIN(TRACE_COPY_INPUTS, model);
 	if (e->needs_cpu)
-		status = args_copy_inputs(&model->rules, e->resolved, e->pools, e->bindings,
-					  e->options.diag);
+		status = args_copy_inputs(model->device->transport, &model->rules, e->resolved,
+					  e->pools, e->bindings, e->options.diag);
 	TRACE_END(TRACE_COPY_INPUTS, model, status);
 	if (!status)
 		args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
@@ -226,7 +226,9 @@ enum nnhal_status execution_submit(struct execution *e)
 	int err;
 
 	make_job(e, &job);
-	err = t->ops->submit(t, &job);
+	err = arena_give(t, e->result);
+	if (!err)
+		err = t->ops->submit(t, &job);
 	if (!err)
 		return NNHAL_STATUS_NONE;
 	diag_set(e->options.diag, "submitting the execution: %s", errno_text(-err));
@@ -283,6 +285,18 @@ static bool run_on_own_queue(struct execution *e)
 }
 
 /* ---- after the run ---- */
+
+int execution_take_result(struct execution *e, int error)
+{
+	struct transport *t = e->model->device->transport;
+
+	if (e->preset || error)
+		return error;
+	error = arena_take(t, e->result);
+	if (!error && e->profile && e->options.profile)
+		error = arena_take(t, e->profile);
+	return error;
+}
 
 static uint32_t operation_type(uint32_t opcode)
 {
@@ -395,8 +409,9 @@ struct outcome execution_end(struct execution *e, int error)
 	if (out.status == NNHAL_STATUS_NONE) {
 		TRACE_BEGIN(TRACE_COPY_OUTPUTS, model);
 		if (e->needs_cpu)
-			out.status = args_copy_outputs(&model->rules, e->resolved, e->pools,
-						       e->bindings, e->shapes, e->options.diag);
+			out.status = args_copy_outputs(model->device->transport, &model->rules,
+						       e->resolved, e->pools, e->bindings,
+						       e->shapes, e->options.diag);
 		TRACE_END(TRACE_COPY_OUTPUTS, model, out.status);
 		if (out.status) {
 			out.num_shapes = 0;
@@ -482,7 +497,7 @@ static int run(struct execution *e)
 	if (e->preset || run_on_own_queue(e))
 		return 0;
 	e->preset = execution_submit(e);
-	return e->preset ? 0 : result_wait(e);
+	return e->preset ? 0 : execution_take_result(e, result_wait(e));
 }
 
 void execution_run(struct nnhal_prepared_model *model, const struct nnhal_request *request,

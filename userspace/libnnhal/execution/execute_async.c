@@ -66,6 +66,7 @@ static bool complete(struct async_job *job, int error)
 	struct execution *e = (struct execution *)job;
 	struct outcome out;
 
+	error = execution_take_result(e, error);
 	if (execution_has_to_run_again(e, error)) {
 		e->preset = execution_submit(e);
 		if (!e->preset) {

@@ -44,6 +44,11 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 /* Copy the inputs that need it, and write the argument records. */
 enum nnhal_status execution_fill(struct execution *e);
 enum nnhal_status execution_submit(struct execution *e);
+/*
+ * The fence of a run has signalled (@error 0: of the wait): have its result where memory has to be
+ * synchronised. Before execution_has_to_run_again() and execution_end(). 0, or their @error.
+ */
+int execution_take_result(struct execution *e, int error);
 /* Outcome of a run. @error: of the wait; 0: the fence has signalled. */
 struct outcome execution_end(struct execution *e, int error);
 /*

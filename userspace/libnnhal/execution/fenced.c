@@ -174,7 +174,7 @@ static enum nnhal_status unfinished_status(const struct nnhal_fenced_callback *c
 static void end(struct nnhal_fenced_callback *cb, int error)
 {
 	struct execution *e = cb->e;
-	struct outcome out = execution_end(e, error);
+	struct outcome out = execution_end(e, execution_take_result(e, error));
 	uint64_t exec_ns = le64toh(((const struct nnpu_args_header *)e->result->map)->exec_ns);
 	struct fence_info info = { .time_ns = 0 };
 	uint64_t ready_ns;
@@ -355,7 +355,12 @@ static enum nnhal_status wait_for_fences(const struct nnhal_fenced_callback *cb,
 	return NNHAL_STATUS_NONE;
 }
 
-/* Memory that the device cannot reach is copied before and after the run. */
+/*
+ * Memory that the device cannot reach is copied before and after the run. The caller reads its outputs
+ * after the fence without a call into the library, which could copy them then. So the run ends before
+ * the launch returns, without a fence. A device that needs synchronisation reaches no memory of callers,
+ * so all its runs but those whose arguments are buffers are of this kind.
+ */
 static enum nnhal_status run_now(struct nnhal_fenced_callback *cb, uint64_t duration_ns)
 {
 	struct execution *e = cb->e;

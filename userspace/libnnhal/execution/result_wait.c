@@ -50,7 +50,8 @@ static bool look(struct execution *e, uint64_t start, uint64_t limit)
 int result_wait(struct execution *e)
 {
 	struct transport *t = e->model->device->transport;
-	bool spins = e->model->preference != NNHAL_PREFER_LOW_POWER, seen;
+	/* Where memory has to be synchronised the block would stay as it is. */
+	bool spins = e->model->preference != NNHAL_PREFER_LOW_POWER && !t->limits.needs_sync, seen;
 	uint64_t start = cycles(), limit;
 	uint32_t first;
 	int err;

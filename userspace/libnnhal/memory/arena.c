@@ -109,6 +109,7 @@ static int cut(struct arena *arena, uint64_t size, struct arena_chunk **result)
 	chunk->offset = block->used;
 	chunk->map = (uint8_t *)block->bo.map + block->used;
 	chunk->size = (uint32_t)size;
+	chunk->bo = &block->bo;
 	block->used += size;
 	*result = chunk;
 	return 0;

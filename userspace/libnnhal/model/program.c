@@ -59,7 +59,7 @@ static int load_staging(struct load *l)
 	for (i = 0; i < l->image->num_tensors; i++)
 		if (tensors[i].kind == NNPU_TENSOR_SLOT)
 			set_slot(l->image, i, l->staging.slot);
-	return 0;
+	return transport_give(l->t, &l->staging, 0, l->image->staging_size);
 }
 
 /*
@@ -84,8 +84,11 @@ static int copy_part(struct load *l, uint32_t pool, uint64_t from, uint64_t end)
 {
 	uint8_t *to = (uint8_t *)l->copies[pool].map + from;
 
+	int err;
+
 	touch(to, end - from);
-	return memory_read(l->image->pools[pool], from, to, end - from);
+	err = memory_read(l->image->pools[pool], from, to, end - from);
+	return err ? err : transport_give(l->t, &l->copies[pool], from, end - from);
 }
 
 /* Copy the constants of a pool that cannot be bound in place, those that are close in one go. */

@@ -105,10 +105,12 @@ int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
 		if (err)
 			munmap(map, arg.size);
 	}
-	/* Mapping and slot hold the buffer; the handle is not needed any more. */
-	drm_gem_close(fd, arg.handle);
+	/* Mapping and slot hold the buffer; bo_give() and bo_take() name it by its handle. */
+	if (err || !t->limits.needs_sync)
+		drm_gem_close(fd, arg.handle);
 	if (!err)
-		*bo = (struct transport_bo){ .slot = slot, .map = map, .size = arg.size };
+		*bo = (struct transport_bo){ .slot = slot, .handle = arg.handle, .map = map,
+					     .size = arg.size };
 	return err;
 }
 
@@ -118,7 +120,29 @@ void drm_bo_destroy(struct transport *t, struct transport_bo *bo)
 		return;
 	drm_unbind(t, bo->slot);
 	munmap(bo->map, bo->size);
+	if (t->limits.needs_sync)
+		drm_gem_close(to_drm(t)->fd, bo->handle);
 	*bo = (struct transport_bo)TRANSPORT_BO_NONE;
+}
+
+int drm_bo_give(struct transport *t, const struct transport_bo *bo, uint64_t offset, uint64_t size)
+{
+	struct drm_nnpu_bo_fini arg = {
+		.handle = bo->handle, .flags = DRM_NNPU_BO_WRITE, .offset = offset, .size = size,
+	};
+
+	return size ? drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_BO_FINI, &arg) : 0;
+}
+
+/* Other jobs may use other parts of the buffer: the caller knows which ones have ended. */
+int drm_bo_take(struct transport *t, const struct transport_bo *bo, uint64_t offset, uint64_t size)
+{
+	struct drm_nnpu_bo_prep arg = {
+		.handle = bo->handle, .flags = DRM_NNPU_BO_READ | DRM_NNPU_BO_NO_WAIT,
+		.offset = offset, .size = size,
+	};
+
+	return size ? drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_BO_PREP, &arg) : 0;
 }
 
 int drm_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,

@@ -52,6 +52,8 @@ int drm_map_handle(int fd, uint32_t handle, uint64_t size, void **map);
 void drm_unbind(struct transport *t, uint32_t slot);
 int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo);
 void drm_bo_destroy(struct transport *t, struct transport_bo *bo);
+int drm_bo_give(struct transport *t, const struct transport_bo *bo, uint64_t offset, uint64_t size);
+int drm_bo_take(struct transport *t, const struct transport_bo *bo, uint64_t offset, uint64_t size);
 int drm_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
 		       int *fd);
 int drm_bind_pointer(struct transport *t, void *map, uint64_t size, uint32_t access,

@@ -98,6 +98,8 @@ void sim_job_set_deadline(struct sim_transport *s, struct sim_job *job, uint64_t
 void sim_unbind(struct transport *t, uint32_t slot);
 int sim_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo);
 void sim_bo_destroy(struct transport *t, struct transport_bo *bo);
+int sim_bo_give(struct transport *t, const struct transport_bo *bo, uint64_t offset, uint64_t size);
+int sim_bo_take(struct transport *t, const struct transport_bo *bo, uint64_t offset, uint64_t size);
 int sim_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
 		       int *fd);
 int sim_bind_file(struct transport *t, int fd, uint64_t offset, uint64_t size, uint32_t *slot);

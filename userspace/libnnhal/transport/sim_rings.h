@@ -103,6 +103,7 @@ struct sim_options {
 	bool null_mode;			/* complete jobs without computing */
 	bool no_queues;			/* no user-mode submission */
 	bool no_cache;			/* the device saves no programs */
+	bool bounces;			/* limits.needs_sync */
 	bool faults;			/* fault injection */
 	bool examples;			/* the example extension */
 	uint64_t refused[2];		/* operations that the device does not have, by number */

@@ -2,6 +2,9 @@
 /*
  * Slots of the in-process device. Memory objects are mapped into the process and
  * registered with the device; a slot is one mapping.
+ *
+ * With limits.needs_sync the device has other memory for a buffer than the process, as behind bounce
+ * buffers, and reaches no memory of others.
  */
 #include <endian.h>
 #include <errno.h>
@@ -9,9 +12,11 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/tsan.h"
 #include "transport/sim_private.h"
 #include "transport/sim_rings.h"
 #include "transport/transport.h"
@@ -110,6 +115,11 @@ int sim_bind_file(struct transport *t, int fd, uint64_t offset, uint64_t size, u
 	uint32_t i;
 	int err;
 
+	if (t->limits.needs_sync) {
+		if (file.fd >= 0)
+			close(file.fd);
+		return -ENOTSUP;
+	}
 	if (file.fd < 0)
 		return -errno;
 	file.map = mmap(NULL, file.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
@@ -144,19 +154,64 @@ static int bind_mapping(struct sim_transport *s, void *map, size_t size, uint32_
 	return err;
 }
 
+static void *map_zeroed(size_t bytes)
+{
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
 int sim_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
 {
 	size_t bytes = (size_t)round_up_u64(size, NNPU_PAGE_SIZE);
-	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *seen = map_zeroed(bytes), *map = seen;
 	uint32_t slot;
 	int err;
 
-	if (map == MAP_FAILED)
+	if (!seen)
 		return -ENOMEM;
-	err = bind_mapping(to_sim(t), map, bytes, TRANSPORT_READ | TRANSPORT_WRITE, &slot);
+	if (t->limits.needs_sync) {
+		map = map_zeroed(bytes);
+		if (!map) {
+			munmap(seen, bytes);
+			return -ENOMEM;
+		}
+	}
+	err = bind_mapping(to_sim(t), seen, bytes, TRANSPORT_READ | TRANSPORT_WRITE, &slot);
 	if (!err)
 		*bo = (struct transport_bo){ .slot = slot, .map = map, .size = bytes };
+	else if (map != seen)
+		munmap(map, bytes);
 	return err;
+}
+
+/* What the device has of a buffer. */
+static uint8_t *seen_by_device(struct transport *t, const struct transport_bo *bo)
+{
+	struct sim_transport *s = to_sim(t);
+	void *seen;
+
+	pthread_mutex_lock(&s->slot_lock);
+	seen = s->slots[bo->slot].map;
+	pthread_mutex_unlock(&s->slot_lock);
+	return seen;
+}
+
+/* Jobs may just read the same bytes: see args_copy_inputs(). */
+int sim_bo_give(struct transport *t, const struct transport_bo *bo, uint64_t offset, uint64_t size)
+{
+	tsan_racy_writes_begin();
+	memcpy(seen_by_device(t, bo) + offset, (uint8_t *)bo->map + offset, (size_t)size);
+	tsan_racy_writes_end();
+	return 0;
+}
+
+int sim_bo_take(struct transport *t, const struct transport_bo *bo, uint64_t offset, uint64_t size)
+{
+	tsan_racy_reads_begin();
+	memcpy((uint8_t *)bo->map + offset, seen_by_device(t, bo) + offset, (size_t)size);
+	tsan_racy_reads_end();
+	return 0;
 }
 
 void sim_bo_destroy(struct transport *t, struct transport_bo *bo)
@@ -164,7 +219,19 @@ void sim_bo_destroy(struct transport *t, struct transport_bo *bo)
 	if (!bo->map)
 		return;
 	sim_unbind(t, bo->slot);
+	if (t->limits.needs_sync)
+		munmap(bo->map, bo->size);
 	*bo = (struct transport_bo)TRANSPORT_BO_NONE;
+}
+
+/* Tells what sim_storage_create() made from memory of callers, which has other rights. */
+#define STORAGE_MODE	0600
+
+static bool is_storage(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && (st.st_mode & 0777) == STORAGE_MODE;
 }
 
 int sim_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
@@ -176,7 +243,8 @@ int sim_storage_create(struct transport *t, uint64_t size, enum transport_memory
 	(void)t;
 	if (memfd < 0)
 		return -errno;
-	if (ftruncate(memfd, (off_t)round_up_u64(size, (uint64_t)sysconf(_SC_PAGESIZE)))) {
+	if (ftruncate(memfd, (off_t)round_up_u64(size, (uint64_t)sysconf(_SC_PAGESIZE))) ||
+	    fchmod(memfd, STORAGE_MODE)) {
 		err = -errno;
 		close(memfd);
 		return err;
@@ -191,8 +259,11 @@ int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd, ui
 {
 	int prot = (access & TRANSPORT_READ ? PROT_READ : 0) |
 		   (access & TRANSPORT_WRITE ? PROT_WRITE : 0);
-	void *map = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+	void *map;
 
+	if (t->limits.needs_sync && !is_storage(fd))
+		return -ENOTSUP;
+	map = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return type == TRANSPORT_MEMFD ? -ENOTSUP : -errno;
 	return bind_mapping(to_sim(t), map, size, access, slot);
@@ -200,5 +271,7 @@ int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd, ui
 
 int sim_bind_pointer(struct transport *t, void *map, uint64_t size, uint32_t access, uint32_t *slot)
 {
+	if (t->limits.needs_sync)
+		return -EOPNOTSUPP;
 	return slot_bind(to_sim(t), map, size, access, true, slot);
 }

@@ -31,6 +31,7 @@ struct nnpu_cqe;
  */
 struct transport_bo {
 	uint32_t slot;
+	uint32_t handle;		/* of the transport */
 	void *map;
 	uint64_t size;
 };
@@ -116,6 +117,12 @@ struct transport_limits {
 	bool can_save;
 	bool has_deadlines;
 	bool pins_memory;
+	/*
+	 * The process and the device see different bytes of a buffer until transport_give() and
+	 * transport_take(). Then there are no queues, and no memory is bound but buffers of the
+	 * transport and what storage_create() made.
+	 */
+	bool needs_sync;
 	unsigned int fence_kinds;	/* FENCE_* that in_fences may be */
 	uint32_t max_in_fences;
 };
@@ -149,6 +156,14 @@ struct transport_ops {
 	int (*bo_create)(struct transport *t, uint64_t size, struct transport_bo *bo);
 	/* Release a buffer, if it is one; then @bo is none. */
 	void (*bo_destroy)(struct transport *t, struct transport_bo *bo);
+	/*
+	 * For limits.needs_sync: see transport_give() and transport_take(). No job may write to the range.
+	 * 0 or -errno: the device is gone.
+	 */
+	int (*bo_give)(struct transport *t, const struct transport_bo *bo, uint64_t offset,
+		       uint64_t size);
+	int (*bo_take)(struct transport *t, const struct transport_bo *bo, uint64_t offset,
+		       uint64_t size);
 	/* Bind the first @size bytes (whole pages) of a memfd or dma-buf. -ENOSPC: as above. */
 	int (*bind_fd)(struct transport *t, enum transport_memory_type type, int fd,
 		       uint64_t size, uint32_t access, uint32_t *slot);
@@ -250,6 +265,24 @@ struct transport {
 	char driver[64];		/* version of driver or device model */
 	uint8_t build_id[64];		/* of the driver's binary; zero: not known */
 };
+
+/* What the process has written to a range of a buffer is for the device, which may write to it. */
+static inline int transport_give(struct transport *t, const struct transport_bo *bo, uint64_t offset,
+				 uint64_t size)
+{
+	if (__builtin_expect(!t->limits.needs_sync, 1))
+		return 0;
+	return t->ops->bo_give(t, bo, offset, size);
+}
+
+/* What the device has written to a range of a buffer is for the process: the jobs have ended. */
+static inline int transport_take(struct transport *t, const struct transport_bo *bo, uint64_t offset,
+				 uint64_t size)
+{
+	if (__builtin_expect(!t->limits.needs_sync, 1))
+		return 0;
+	return t->ops->bo_take(t, bo, offset, size);
+}
 
 /* Does the device take programs of the version that the library writes? */
 static inline bool transport_takes_programs(const struct nnpu_identify *id)

@@ -432,6 +432,7 @@ static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag 
 	d->base.limits.can_save = info->features & NNPU_FEATURE_SAVE;
 	d->base.limits.has_control_flow = info->features & NNPU_FEATURE_CONTROL_FLOW;
 	d->base.limits.pins_memory = true;
+	d->base.limits.needs_sync = info->flags & DRM_NNPU_DEVICE_SYNC;
 	d->base.limits.has_deadlines = info->features & NNPU_FEATURE_DEADLINE;
 	d->base.limits.fence_kinds = FENCE_SYNC_FILE;
 	d->base.limits.max_in_fences = info->max_syncs;
@@ -500,6 +501,8 @@ static const struct transport_ops drm_ops = {
 	.read_extensions = drm_read_extensions,
 	.bo_create = drm_bo_create,
 	.bo_destroy = drm_bo_destroy,
+	.bo_give = drm_bo_give,
+	.bo_take = drm_bo_take,
 	.bind_fd = drm_bind_fd,
 	.bind_pointer = drm_bind_pointer,
 	.unbind = drm_unbind,

@@ -387,6 +387,8 @@ static const struct transport_ops sim_ops = {
 	.read_extensions = sim_read_extensions,
 	.bo_create = sim_bo_create,
 	.bo_destroy = sim_bo_destroy,
+	.bo_give = sim_bo_give,
+	.bo_take = sim_bo_take,
 	.bind_fd = sim_bind_fd,
 	.bind_file = sim_bind_file,
 	.bind_pointer = sim_bind_pointer,
@@ -477,7 +479,8 @@ static int init(struct sim_transport *s, const struct sim_options *options, char
 	t->limits.fence_kinds = FENCE_SYNC_FILE | FENCE_SOCKET;
 	t->limits.max_in_fences = SIM_MAX_IN_FENCES;
 	s->clock_behind_ns = monotonic_ns() - read_counter(s, NNPU_REG_CLOCK_LO);
-	s->has_queues = !options->no_queues &&
+	t->limits.needs_sync = options->bounces;
+	s->has_queues = !options->no_queues && !options->bounces &&
 			(le64toh(t->identify.features) & NNPU_FEATURE_USER_QUEUES);
 	s->slots = calloc(s->rings.num_slots, sizeof(*s->slots));
 	s->programs = calloc((size_t)s->max_programs + 1, sizeof(*s->programs));
@@ -546,6 +549,8 @@ static bool parse_options(const char *text, struct sim_options *options)
 			options->faults = true;
 		else if (n == 8 && !memcmp(text, "examples", n))
 			options->examples = true;
+		else if (n == 6 && !memcmp(text, "bounce", n))
+			options->bounces = true;
 		else if (n == 7 && !memcmp(text, "nocache", n))
 			options->no_cache = true;
 		else if (parse_threads(text, n, &options->threads) ||
@@ -596,7 +601,7 @@ enum nnhal_status transport_sim_open(const char *spec, struct transport **transp
 
 	if (!parse_options(spec, &options)) {
 		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, nocache, "
-			 "faults, examples, threads=1..%d, refuse=OPERATION", spec, NNPU_DEVICE_MAX_THREADS);
+			 "faults, examples, bounce, threads=1..%d, refuse=OPERATION", spec, NNPU_DEVICE_MAX_THREADS);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return create(&options, transport, diag);

@@ -81,7 +81,8 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
  *	device that computes on threads of this process, each open a separate one;
  *	"sim:null": one that completes executions without computing;
  *	"sim:noqueues": one without queues for bursts; "sim:nocache": one without
- *	caching; "sim:faults": one with fault injection; "sim:examples": one with the example extension
+ *	caching; "sim:faults": one with fault injection; "sim:bounce": one that sees copies of memory, which
+ *	the library synchronises; "sim:examples": one with the example extension
  *	com.example.fibonacci; "sim:threads=N": one that computes each job on up to N threads, 1 to 16,
  *	with the same results; "sim:refuse=NAME": one without the operation of that name, such as ADD.
  *	Words after "sim:" may be joined by commas
