@@ -315,10 +315,9 @@ int netlink_get(struct netlink *nl, uint8_t cmd, const struct fields *fields, ui
 	if (!ret)
 		*record = records.items[0];
 	records_free(&records);
-	if (ret && errnum == EPERM && cmd == NNPU_CMD_STATS_GET) {
-		fail(err, "the counters of a device are for those who may open its node");
-		err->errnum = EPERM;
-	}
+	if (ret && errnum == EPERM && cmd == NNPU_CMD_STATS_GET)
+		snprintf(err->text, sizeof(err->text),
+			 "the counters of a device are shown to users who may open its node");
 	return ret;
 }
 
