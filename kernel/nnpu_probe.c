@@ -176,4 +176,6 @@ void nnpu_remove(struct nnpu_device *ndev)
 {
 	nnpu_power_disable(ndev);
 	nnpu_unplug(ndev);
+	/* Programs see ENODEV: this says why. nnctl doctor looks for it. */
+	drm_info(&ndev->drm, "removed\n");
 }

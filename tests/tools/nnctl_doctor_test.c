@@ -16,6 +16,7 @@
 
 static char work[] = "/tmp/nnctl_doctor.XXXXXX";
 static char sysfs[64];		/* of the case at hand */
+static char kmsg[80];		/* messages of the kernel in it; the file need not be there */
 static unsigned int cases;
 static char said[16384];
 static int status;
@@ -94,6 +95,7 @@ static void put(const char *name, const char *data, size_t size)
 static void begin(void)
 {
 	snprintf(sysfs, sizeof(sysfs), "%s/%u", work, cases++);
+	snprintf(kmsg, sizeof(kmsg), "%s/kmsg", sysfs);
 	put("module", NULL, 0);
 	bus_name = NULL;
 	stats_error = 0;
@@ -134,7 +136,7 @@ static void ask(void)
 	if (!pid) {
 		if (!freopen(path, "w", stdout))
 			_exit(99);
-		status = nnctl_doctor_at(&o, sysfs);
+		status = nnctl_doctor_at(&o, sysfs, kmsg);
 		fflush(stdout);
 		_exit(status);
 	}
@@ -223,6 +225,35 @@ static void no_driver_bound(void)
 	      !strstr(said, "in the device tree have no driver"), "a function on PCI without the driver");
 }
 
+/* The driver is there, and the device has gone: no probe has refused anything. */
+static void removed(void)
+{
+	static const char message[] = "6,812,52770441,-;nnpu 0000:01:00.0: [drm] removed\n"
+				      " SUBSYSTEM=pci\n DEVICE=+pci:0000:01:00.0\n";
+	static const char other[] = "6,812,52770441,-;pci 0000:01:00.0: [drm] removed\n";
+
+	begin();
+	put("module/nnpu", NULL, 0);
+	put("bus/pci/devices", NULL, 0);
+	put("kmsg", message, sizeof(message) - 1);
+	ask();
+	judge(status && line("problem", "device", "0000:01:00.0 was removed") &&
+	      line("problem", "device", "/sys/bus/pci/rescan") && !strstr(said, "probe"),
+	      "a device that was removed");
+	put("kmsg", other, sizeof(other) - 1);
+	ask();
+	judge(line("problem", "device", "none is there") && line("problem", "device", "rescan") &&
+	      !strstr(said, "probe") && !strstr(said, "was removed"), "no device, and no message of one");
+	unlink(kmsg);
+	ask();
+	judge(line("problem", "device", "none is there"), "messages that cannot be read");
+	put_pci("0000:01:00.0");
+	put("kmsg", message, sizeof(message) - 1);
+	ask();
+	judge(line("problem", "probe", "have no driver") && line("problem", "device", "dmesg") &&
+	      !strstr(said, "not back"), "it is back, without a driver");
+}
+
 static void no_sysfs(void)
 {
 	begin();
@@ -268,6 +299,7 @@ int main(void)
 	}
 	without_module();
 	no_driver_bound();
+	removed();
 	no_sysfs();
 	a_device();
 	snprintf(command, sizeof(command), "rm -rf %s", work);

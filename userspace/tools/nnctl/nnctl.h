@@ -37,7 +37,7 @@ int nnctl_capture(struct netlink *nl, const struct options *o, struct error *err
 int nnctl_doctor(const struct options *o);
 int nnctl_nnapi(const struct options *o);
 /* The same with sysfs in another place, for tests. */
-int nnctl_doctor_at(const struct options *o, const char *sysfs);
+int nnctl_doctor_at(const struct options *o, const char *sysfs, const char *kmsg);
 
 /* From here on SIGINT, SIGTERM and SIGHUP end waits and loops, not the program. Who ignores them still does. */
 void nnctl_catch_signals(void);

@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ enum verdict {
 
 struct doctor {
 	const char *sysfs;
+	const char *kmsg;		/* messages of the kernel */
 	bool as_json;
 	struct json json;
 	unsigned int bad;
@@ -334,6 +336,58 @@ static void check_stats(struct doctor *d, struct netlink *nl, const struct recor
 	    "look for nnpu in `dmesg'; install the module and nnctl of one version");
 }
 
+/*
+ * The device that the driver has left last, by the messages of the kernel: "nnpu 0000:01:00.0: [drm]
+ * removed". False if there is none, or they cannot be read.
+ */
+static bool find_removed(const struct doctor *d, char *name, size_t size)
+{
+	static const char before[] = "nnpu ", behind[] = ": [drm] removed\n";
+	char text[8192 + 1], *at, *end;
+	bool found = false;
+	ssize_t got;
+	int fd = open(d->kmsg, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	/* Each read() gives one message; what is lost meanwhile gives EPIPE. */
+	while ((got = read(fd, text, sizeof(text) - 1)) > 0 || (got < 0 && errno == EPIPE)) {
+		if (got < 0)
+			continue;
+		text[got] = '\0';
+		end = strstr(text, behind);
+		at = strchr(text, ';');
+		if (!end || !at || strncmp(at + 1, before, sizeof(before) - 1))
+			continue;
+		*end = '\0';
+		snprintf(name, size, "%s", at + sizeof(before));
+		found = true;
+	}
+	close(fd);
+	return found;
+}
+
+/* The module is loaded, and has no device. */
+static void check_missing(struct doctor *d)
+{
+	char name[64], text[128];
+	unsigned int bus, devices = 0;
+
+	for (bus = 0; bus < NUM_BUSES; bus++)
+		devices += look_at_bus(d, bus).devices;
+	if (devices) {
+		say(d, BAD, "device", "the driver has no device",
+		    "look for nnpu in `dmesg': the probe says what it does not like");
+	} else if (find_removed(d, name, sizeof(name))) {
+		snprintf(text, sizeof(text), "%s was removed, and is not back", name);
+		say(d, BAD, "device", text,
+		    "if it is plugged in: echo 1 >/sys/bus/pci/rescan; see `dmesg' for what took it away");
+	} else {
+		say(d, BAD, "device", "the driver has no device, and none is there",
+		    "if there was one: echo 1 >/sys/bus/pci/rescan, and look for nnpu in `dmesg'");
+	}
+}
+
 static void check_devices(struct doctor *d, struct netlink *nl, struct error *err)
 {
 	struct options all = { 0 };
@@ -346,8 +400,7 @@ static void check_devices(struct doctor *d, struct netlink *nl, struct error *er
 		return;
 	}
 	if (!devices.count) {
-		say(d, BAD, "device", "the driver has no device",
-		    "look for nnpu in `dmesg': the probe says what it does not like");
+		check_missing(d);
 		check_hardware(d);
 	}
 	for (i = 0; i < devices.count; i++) {
@@ -369,12 +422,12 @@ static void check_devices(struct doctor *d, struct netlink *nl, struct error *er
 
 int nnctl_doctor(const struct options *o)
 {
-	return nnctl_doctor_at(o, "/sys");
+	return nnctl_doctor_at(o, "/sys", "/dev/kmsg");
 }
 
-int nnctl_doctor_at(const struct options *o, const char *sysfs)
+int nnctl_doctor_at(const struct options *o, const char *sysfs, const char *kmsg)
 {
-	struct doctor d = { .sysfs = sysfs, .as_json = o->json };
+	struct doctor d = { .sysfs = sysfs, .kmsg = kmsg, .as_json = o->json };
 	struct error err = { .text = "" };
 	struct netlink *nl;
 
