@@ -10,11 +10,5 @@ endif
 
 CONFIG_DRM_ACCEL_NNPU := m
 
-# With a release of 6.12 the version does not say which form these have.
-nnpu-sched-header := $(srctree)/include/drm/gpu_scheduler.h
-nnpu-header-has = $(if $(shell grep -s -e '$(1)' $(nnpu-sched-header)),-D$(2))
-
 ccflags-y += -I$(src)/../uapi -I$(src)/.. -I$(srctree)/include/uapi/drm
-ccflags-y += $(call nnpu-header-has,^struct drm_sched_init_args {,NNPU_HAVE_SCHED_INIT_ARGS)
-ccflags-y += $(call nnpu-header-has,^[[:space:]]*u64 drm_client_id,NNPU_HAVE_SCHED_CLIENT_ID)
 ccflags-y += -include $(src)/nnpu_compat.h

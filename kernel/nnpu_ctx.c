@@ -108,30 +108,11 @@ static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
 	nnpu_command_revoke(ctx->ndev, ctx, &sqe);
 }
 
-/* All of them are closed. */
-static void nnpu_ctx_fini_scheds(struct nnpu_ctx *ctx)
-{
-	unsigned int i;
-
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
-		nnpu_sched_fini(&ctx->scheds[i]);
-	destroy_workqueue(ctx->sched_wq);
-}
-
 static void nnpu_ctx_free_work(struct work_struct *work)
 {
 	struct nnpu_ctx *ctx = container_of(work, struct nnpu_ctx, free_work);
 	struct nnpu_device *ndev = ctx->ndev;
 
-	/*
-	 * The callback of a fence may still be about to wake a scheduler, although the job
-	 * has been freed or the entity has been destroyed. It runs under the lock of the
-	 * fence, which counts as an RCU read-side critical section.
-	 */
-	if (nnpu_ctx_takes_jobs(ctx)) {
-		synchronize_rcu();
-		nnpu_ctx_fini_scheds(ctx);
-	}
 	nnpu_tally_put(ctx->tally);
 	kfree(ctx);
 	drm_dev_put(&ndev->drm);
@@ -153,8 +134,6 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->load_lock);
 	mutex_destroy(&ctx->command_lock);
-	mutex_destroy(&ctx->submit_lock);
-	mutex_destroy(&ctx->sched_lock);
 	atomic_dec(&ndev->stats.contexts);
 	atomic_dec(&ctx->tally->contexts);
 	nnpu_netlink_changed(NNPU_NETLINK_CONTEXTS);
@@ -170,8 +149,8 @@ static void nnpu_ctx_release_item(struct nnpu_release_item *item)
  * nnpu_ctx_put - drop a reference
  * @ctx: context
  *
- * May wait for the device. Not allowed in interrupts, scheduler callbacks and the work
- * items of nnpu_device.reset_wq.
+ * May wait for the device. Not allowed in interrupts and the work items of nnpu_sched_wq and
+ * nnpu_device.reset_wq.
  */
 void nnpu_ctx_put(struct nnpu_ctx *ctx)
 {
@@ -286,81 +265,12 @@ static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 	return ret;
 }
 
-/* Cancel the jobs that wait. The caller keeps new jobs out. */
-static void nnpu_ctx_close_scheds(struct nnpu_ctx *ctx)
-{
-	unsigned int i;
-
-	mutex_lock(&ctx->sched_lock);
-	for (i = 0; nnpu_ctx_takes_jobs(ctx) && i < NNPU_NUM_PRIORITIES; i++)
-		nnpu_sched_close(&ctx->scheds[i]);
-	/* nnpu_sched_close() has started them: they end the jobs that are left. */
-	ctx->scheds_stopped = false;
-	ctx->scheds_closed = true;
-	mutex_unlock(&ctx->sched_lock);
-}
-
-static void nnpu_ctx_prepare_scheds(struct nnpu_ctx *ctx)
-{
-	struct nnpu_queue *queue = &ctx->ndev->queue;
-	u32 id = (ctx->id - 1) * nnpu_queue_ctx_places(queue);
-	unsigned int i;
-
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++, id += queue->places)
-		nnpu_sched_prepare(&ctx->scheds[i], ctx->ndev, id);
-}
-
-/*
- * One class for all of them: with one each, as other workqueues have, the contexts of a
- * busy machine use up what lockdep has room for, and it turns itself off.
- */
-static struct workqueue_struct *nnpu_ctx_alloc_wq(u32 id)
-{
-#ifdef CONFIG_LOCKDEP
-	static struct lockdep_map map = { .name = "nnpu-ctx" };
-
-	return alloc_ordered_workqueue_lockdep_map("nnpu-ctx%u", WQ_MEM_RECLAIM, &map, id);
-#else
-	return alloc_ordered_workqueue("nnpu-ctx%u", WQ_MEM_RECLAIM, id);
-#endif
-}
-
-static int nnpu_ctx_init_scheds(struct nnpu_ctx *ctx)
-{
-	unsigned int i;
-	int ret;
-
-	/*
-	 * Fence signals depend on it, and memory reclaim may wait for fences. Ordered: with more
-	 * than one worker each item would wake another one, which costs a small job more than the
-	 * turn. Of this context alone: how long an item takes depends on the in-fences of a job.
-	 */
-	ctx->sched_wq = nnpu_ctx_alloc_wq(ctx->id);
-	if (!ctx->sched_wq)
-		return -ENOMEM;
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++) {
-		ret = nnpu_sched_init(&ctx->scheds[i], ctx->ndev, ctx->sched_wq);
-		if (ret)
-			goto err_scheds;
-	}
-	return 0;
-
-err_scheds:
-	while (i--) {
-		nnpu_sched_close(&ctx->scheds[i]);
-		nnpu_sched_fini(&ctx->scheds[i]);
-	}
-	destroy_workqueue(ctx->sched_wq);
-	return ret;
-}
-
 /**
  * nnpu_ctx_prepare_jobs - have what jobs of the kernel queue need
  * @ctx: context; one caller at a time
  *
- * The argument blocks, the workqueue with its thread and the schedulers take longer than all
- * the rest of a context. Who uses rings of his own, as libnnhal does where it can, never needs
- * them.
+ * The argument blocks take longer than all the rest of a context. A process that uses rings of its
+ * own, as libnnhal does where it can, never needs them.
  *
  * Return: 0, -ENOMEM, or -ENODEV if the device is gone.
  */
@@ -374,8 +284,6 @@ int nnpu_ctx_prepare_jobs(struct nnpu_ctx *ctx)
 	if (!nnpu_device_enter(ctx->ndev, &idx))
 		return -ENODEV;
 	ret = nnpu_ctx_alloc_args(ctx);
-	if (!ret)
-		ret = nnpu_ctx_init_scheds(ctx);
 	if (ret)
 		nnpu_ctx_free_args(ctx);
 	else
@@ -396,7 +304,7 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 					     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!ctx->slot_table)
 		return -ENOMEM;
-	nnpu_ctx_prepare_scheds(ctx);
+	nnpu_sched_init_ctx(ctx);
 	/* From here on a device reset finds the context and marks it lost. */
 	nnpu_table_set(&ndev->contexts, ctx->id, ctx);
 	ret = nnpu_ctx_create_hw(ctx);
@@ -428,8 +336,6 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	ctx->tally = tally;
 	refcount_set(&ctx->users, 1);
 	mutex_init(&ctx->lock);
-	mutex_init(&ctx->submit_lock);
-	mutex_init(&ctx->sched_lock);
 	mutex_init(&ctx->load_lock);
 	mutex_init(&ctx->command_lock);
 	init_waitqueue_head(&ctx->job_wait);
@@ -472,8 +378,6 @@ err_free:
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->load_lock);
 	mutex_destroy(&ctx->command_lock);
-	mutex_destroy(&ctx->submit_lock);
-	mutex_destroy(&ctx->sched_lock);
 	kfree(ctx);
 	return ERR_PTR(ret);
 }
@@ -513,35 +417,20 @@ struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
  *
  * One command ends all that the device has of it, however many jobs, queues and loads: the time
  * depends on the device only. Then the context is like one that a device reset has destroyed. The
- * jobs that the device does not have end when their scheduler comes to them.
+ * jobs that the device does not have end here, also those that wait for in-fences.
  */
 void nnpu_ctx_end(struct nnpu_ctx *ctx)
 {
-	unsigned int i;
-
 	nnpu_queue_close_ctx(&ctx->ndev->queue, ctx);
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
-		nnpu_sched_give_up(&ctx->scheds[i]);
+	nnpu_sched_drop(ctx);
 	nnpu_ctx_destroy_hw(ctx);
 	WRITE_ONCE(ctx->lost, true);
 	nnpu_userq_lose_ctx(ctx, NNPU_USERQ_DESTROYED);
 }
 
 /**
- * nnpu_ctx_close - nobody uses the context any more
- * @ctx: context; it and its user queues have ended
- *
- * Cancels the jobs that wait. The last job frees the context.
- */
-void nnpu_ctx_close(struct nnpu_ctx *ctx)
-{
-	nnpu_ctx_close_scheds(ctx);
-	nnpu_ctx_put(ctx);
-}
-
-/**
  * nnpu_ctx_lose - mark a context that the device does not have any more as lost
- * @ctx: context; nnpu_device.reset_sem is held for writing
+ * @ctx: context; nnpu_device.reset_sem is held for writing. nnpu_sched_drop() follows
  * @why: for netlink
  */
 void nnpu_ctx_lose(struct nnpu_ctx *ctx, const char *why)
@@ -554,21 +443,31 @@ void nnpu_ctx_lose(struct nnpu_ctx *ctx, const char *why)
 }
 
 /**
- * nnpu_ctx_lose_all - mark all contexts as lost in a device reset
+ * nnpu_ctx_lose_all - mark all contexts as lost in a device reset, and end their jobs that wait
  * @ndev: device; nnpu_device.reset_sem is held for writing
  * @why: for netlink
  * @spare_kept: but those that system sleep has saved
  */
 void nnpu_ctx_lose_all(struct nnpu_device *ndev, const char *why, bool spare_kept)
 {
-	struct nnpu_ctx *ctx;
 	unsigned long id, flags;
+	struct nnpu_ctx *ctx;
+	u32 next;
 
 	xa_lock_irqsave(&ndev->contexts.xa, flags);
 	xa_for_each(&ndev->contexts.xa, id, ctx)
 		if (!spare_kept || !nnpu_ctx_is_kept(ctx))
 			nnpu_ctx_lose(ctx, why);
 	xa_unlock_irqrestore(&ndev->contexts.xa, flags);
+	for (next = ndev->contexts.limit.min; nnpu_table_next(&ndev->contexts, &next); next++) {
+		/* One without references has no jobs. */
+		ctx = nnpu_table_get(&ndev->contexts, next, nnpu_ctx_tryget);
+		if (!ctx)
+			continue;
+		if (nnpu_ctx_is_lost(ctx))
+			nnpu_sched_drop(ctx);
+		nnpu_ctx_put_deferred(ctx);
+	}
 }
 
 /**

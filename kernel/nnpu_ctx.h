@@ -43,7 +43,8 @@ struct nnpu_ctx_args {
  * @users: the file's table and each call that uses it; the last one closes it
  * @ndev: device; a reference of its drm_device is held
  * @id: hardware number
- * @hold: who holds it in nnpu_device.quota; fences of jobs that were cancelled hold it, too
+ * @hold: who holds it in nnpu_device.quota; fences of jobs that ended before their in-fences hold
+ *	it, too
  * @group: with which contexts it shares device memory and time: those of its user; 0: none
  * @attrs: attributes
  * @lost: a device reset or nnpu_ctx_end() destroyed it; set once, read with nnpu_ctx_is_lost()
@@ -58,19 +59,14 @@ struct nnpu_ctx_args {
  * @program_list: all struct nnpu_prog; under @lock
  * @kept: system sleep has saved it; see nnpu_sleep.c
  * @kept_programs: programs with an image in memory, for the same
- * @sched_lock: keeps nnpu_sched_close() and system sleep apart
- * @scheds_stopped: nnpu_sched_start() has to follow, for the same; under @sched_lock
- * @scheds_closed: nnpu_sched_close() was called; under @sched_lock
  * @sleep_node: entry of nnpu_sleep.contexts, with a reference
- * @takes_jobs: the next three are complete, but for what needs no memory; set once
- * @sched_wq: work items of the schedulers
+ * @takes_jobs: it has @args; set once
  * @scheds: jobs by priority
  * @args: argument blocks of the jobs that the device has, nnpu_queue_ctx_places() of them;
  *	NULL after unplug
  * @held: calls of nnpu_queue_hold() for this context; under nnpu_qpair.lock of the kernel queue
  * @closed: the file has given it up: no job is given to the device; under the same lock
- * @fence_seqno: last sequence number per priority; under @submit_lock
- * @submit_lock: keeps numbers and jobs of an entity in the same order
+ * @seqno: last number of a job
  * @load_lock: one load at a time; its holder waits for the load, others interruptibly for it
  * @command_lock: one ioctl at a time that sends a command; see nnpu_file_begin_command()
  * @num_slots: slots that are bound
@@ -105,19 +101,14 @@ struct nnpu_ctx {
 	struct list_head program_list;
 	bool kept;
 	struct list_head kept_programs;
-	struct mutex sched_lock;	/* see above */
-	bool scheds_stopped;
-	bool scheds_closed;
 	struct list_head sleep_node;
 
 	bool takes_jobs;
-	struct workqueue_struct *sched_wq;
 	struct nnpu_sched scheds[NNPU_NUM_PRIORITIES];
 	struct nnpu_ctx_args *args;
 	unsigned int held;
 	bool closed;
-	u64 fence_seqno[NNPU_NUM_PRIORITIES];
-	struct mutex submit_lock;	/* see above */
+	atomic64_t seqno;
 	struct mutex load_lock;		/* see above */
 	struct mutex command_lock;	/* see above */
 
@@ -139,7 +130,6 @@ struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
 				 struct nnpu_tally *tally, const struct nnpu_ctx_attrs *attrs);
 int nnpu_ctx_prepare_jobs(struct nnpu_ctx *ctx);
 void nnpu_ctx_end(struct nnpu_ctx *ctx);
-void nnpu_ctx_close(struct nnpu_ctx *ctx);
 void nnpu_ctx_put(struct nnpu_ctx *ctx);
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx);
 void nnpu_ctx_lose(struct nnpu_ctx *ctx, const char *why);

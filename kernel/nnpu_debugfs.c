@@ -81,7 +81,7 @@ static void nnpu_debugfs_jobs(struct seq_file *m, struct nnpu_queue *queue)
 		seq_printf(m, "job %#x: context %u program %u seqno %llu, %lld us, resubmitted %u times%s\n",
 			   job->cid, job->ctx->id, nnpu_job_program_id(job), job->seqno,
 			   nnpu_job_running_us(job), job->resubmits,
-			   job->suspect ? ", unknown status" : job->held ? ", held" : "");
+			   job->suspect ? ", unknown status" : "");
 	spin_unlock_irq(&queue->qp.lock);
 }
 

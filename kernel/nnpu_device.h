@@ -24,7 +24,6 @@
 #include "nnpu_queue.h"
 #include "nnpu_quota.h"
 #include "nnpu_release.h"
-#include "nnpu_sched.h"
 #include "nnpu_sleep.h"
 #include "nnpu_table.h"
 #include "nnpu_userq.h"
@@ -46,8 +45,7 @@
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No
  *    reference of a buffer is dropped with one of them held: nnpu_gem_free() takes
  *    drm_device.object_name_lock, which PRIME import holds around 2 and 4
- * 5. nnpu_ctx.submit_lock: order of jobs; or nnpu_ctx.load_lock: a load, which lasts; or
- *    nnpu_ctx.sched_lock: stop of the schedulers, which waits for their run_job and free_job
+ * 5. nnpu_ctx.load_lock: a load, which lasts
  * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues. Then
  *    nnpu_userq.map_lock: the doorbell page. The fault handler takes it with the mmap_lock
  *    held. Its holder inserts and zaps pages, so it takes locks of the memory management
@@ -57,9 +55,9 @@
  * 9. nnpu_userqs.lock: states of user queues. Its holder does not allocate, and takes no
  *    lock of the memory management
  * 10. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
- *    nnpu_qpair.lock, nnpu_userqs.irq_lock and nnpu_gates.lock (spinlocks, taken in
- *    interrupts), nnpu_quota.lock and nnpu_release.lock (spinlocks). Then nnpu_event_lock, the
- *    spinlock of the events of netlink
+ *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts), nnpu_quota.lock
+ *    and nnpu_release.lock (spinlocks). Then nnpu_event_lock, the spinlock of the events of
+ *    netlink
  *
  * nnpu_netlink_lock (devices of netlink) is beside this list: its holder takes no lock, and it is
  * taken with none of these held. The work item of the events holds net_rwsem; of this list it takes
@@ -67,18 +65,20 @@
  * and it is taken in a section, with no spinlock held.
  *
  * The work items of nnpu_device.reset_wq (watchdog, device reset, pause) never run at the
- * same time. Fences other than gates are signalled with no spinlock of the driver held. Code on
- * the way to a fence signal (run_job, the commit of SUBMIT, interrupt handlers, the work items of
- * reset_wq) takes only 2, 8 to 10 and counter_lock, and does not allocate memory.
- * dma_fence_begin_signalling() tells lockdep where this code begins.
+ * same time. Fences are signalled, and callbacks are added to them, with no spinlock of the driver
+ * held. The callback of an in-fence takes no lock of the driver. nnpu_deps.lock is taken with none of
+ * these held, and its holder takes none. Code on the way to a fence signal (the commit of SUBMIT,
+ * interrupt handlers, the work items of nnpu_sched_wq and reset_wq) takes only 2, 8 to 10 and
+ * counter_lock, and does not allocate memory. dma_fence_begin_signalling() tells lockdep where this
+ * code begins.
  */
 
 /**
  * DOC: Out of scope
  *
  * Implicit synchronisation: a job waits for its in-fences only. The driver adds the job's fence to
- * the reservations of all its buffers, so that others can wait for it. SUBMIT locks all of these
- * reservations.
+ * the reservations of all its buffers, so that others can wait for it. Of private buffers, too: one
+ * may be exported while the job runs.
  */
 
 struct nnpu_device;

@@ -123,10 +123,13 @@ static int __init nnpu_drv_init(void)
 	ret = nnpu_release_setup();
 	if (ret)
 		return ret;
+	ret = nnpu_sched_setup();
+	if (ret)
+		goto err_release;
 	/* Before the devices, so that no event is missed. */
 	ret = nnpu_netlink_setup();
 	if (ret)
-		goto err_release;
+		goto err_sched;
 	ret = nnpu_pci_register();
 	if (ret)
 		goto err_netlink;
@@ -139,6 +142,8 @@ err_pci:
 	nnpu_pci_unregister();
 err_netlink:
 	nnpu_netlink_teardown();
+err_sched:
+	nnpu_sched_teardown();
 err_release:
 	nnpu_release_teardown();
 	return ret;
@@ -152,6 +157,13 @@ static void __exit nnpu_drv_exit(void)
 	nnpu_netlink_teardown();
 	/* Devices may be on their way out; no file or fence is left. */
 	nnpu_release_teardown();
+	nnpu_sched_teardown();
+	/*
+	 * The last fence dropped the last reference of the module in its release, which may not
+	 * have returned yet: wait for all tasks, preempted ones, too, and for interrupts. Where
+	 * the kernel has no RCU of tasks, it is not preemptible, or has nothing that traces it.
+	 */
+	synchronize_rcu_tasks();
 }
 module_exit(nnpu_drv_exit);
 

@@ -98,7 +98,7 @@ void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx)
 		return;
 	/* Those that were just being created. */
 	nnpu_userq_close_all(&priv->userqs, ctx);
-	nnpu_ctx_close(ctx);
+	nnpu_ctx_put(ctx);
 }
 
 /**

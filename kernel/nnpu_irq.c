@@ -26,14 +26,14 @@ static void nnpu_irq_admin(struct nnpu_device *ndev, unsigned int vector)
 /* An interrupt without completion: the device may have stopped the queue. */
 static void nnpu_irq_kernel(struct nnpu_device *ndev, unsigned int vector)
 {
-	if (!nnpu_queue_process(&ndev->queue))
+	if (!nnpu_queue_interrupt(&ndev->queue))
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
 }
 
 /* The kernel queue and all user queues. */
 static void nnpu_irq_queues(struct nnpu_device *ndev, unsigned int vector)
 {
-	if (!nnpu_queue_process(&ndev->queue) &&
+	if (!nnpu_queue_interrupt(&ndev->queue) &&
 	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
 	nnpu_userq_hw_irq(ndev, vector);
@@ -41,7 +41,7 @@ static void nnpu_irq_queues(struct nnpu_device *ndev, unsigned int vector)
 
 static void nnpu_irq_shared(struct nnpu_device *ndev, unsigned int vector)
 {
-	nnpu_queue_process(&ndev->queue);
+	nnpu_queue_interrupt(&ndev->queue);
 	nnpu_userq_hw_irq(ndev, vector);
 	nnpu_admin_process(ndev);
 	/* One vector for everything: the cause is unknown, so check all. */

@@ -9,9 +9,9 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_check.h"
+#include "nnpu_deps.h"
 #include "nnpu_device.h"
 #include "nnpu_event.h"
-#include "nnpu_gate.h"
 #include "nnpu_job.h"
 #include "nnpu_quota.h"
 #include "nnpu_slot.h"
@@ -20,17 +20,18 @@
 /**
  * DOC: Fences
  *
- * Each job has a fence of its own. SUBMIT allocates it, and it signals when the job has
- * ended, successfully or not. out_syncs and reservations get this fence, not the
- * scheduler's. It refers to nothing but itself and the module, so it may outlive file,
- * device and scheduler in a sync_file. For this reason it takes a reference of the module.
+ * Each job has a fence. SUBMIT allocates it, and it signals when the job has ended,
+ * successfully or not. out_syncs and reservations get it. It refers to nothing but itself
+ * and the module, so it may outlive file and device in a sync_file.
+ *
+ * The core of dma-buf calls the ops of a fence until its last reference is dropped: for
+ * names in debugfs and sync_files, and for tracepoints when it is freed. So each fence holds
+ * the module until then. module_put() is the last act of its release, which returns to text
+ * of the module: nnpu_drv_exit() waits for that.
  *
  * Each fence has a dma-fence context of its own. Fences of one context signal in order, and who
  * holds several keeps the last one only. Jobs do not end in order: one ends at once because of
  * the error of an in-fence or because it is aborted, while the one before it still runs.
- *
- * The disadvantage: drm_sched does not recognise a dependency between two of its own jobs
- * and waits for the end of the first before it runs the second.
  */
 
 /**
@@ -108,18 +109,14 @@ struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
 }
 
 /**
- * nnpu_job_init_fence - initialise the fence; the job gets the next number of its entity
+ * nnpu_job_init_fence - initialise the fence; the job gets the next number of its context
  * @job: job
- * @priority: DRM_NNPU_PRIORITY_*
- *
- * nnpu_ctx.submit_lock is held.
  */
-void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority)
+void nnpu_job_init_fence(struct nnpu_job *job)
 {
 	struct nnpu_job_fence *fence = container_of(job->fence, struct nnpu_job_fence, base);
-	struct nnpu_ctx *ctx = job->ctx;
 
-	job->seqno = ++ctx->fence_seqno[priority];
+	job->seqno = atomic64_inc_return(&job->ctx->seqno);
 	/* The running ioctl keeps the module loaded. */
 	__module_get(THIS_MODULE);
 	dma_fence_init(&fence->base, &nnpu_job_fence_ops, &fence->lock,
@@ -140,7 +137,7 @@ static void nnpu_job_release_refs(struct nnpu_job *job)
 }
 
 /**
- * nnpu_job_put - drop a reference; the last one frees a job that has ended or was never pushed
+ * nnpu_job_put - drop a reference; the last one frees a job that has ended or was never committed
  * @job: job
  *
  * Any context.
@@ -152,8 +149,8 @@ void nnpu_job_put(struct nnpu_job *job)
 	if (!refcount_dec_and_test(&job->ref))
 		return;
 	nnpu_job_release_refs(job);
-	if (job->gate)
-		nnpu_gate_free(job->gate);
+	if (job->deps)
+		nnpu_deps_put(job->deps);
 	/* A fence without ops was never handed out. */
 	if (job->fence->ops)
 		dma_fence_put(job->fence);
@@ -183,7 +180,7 @@ u64 nnpu_job_time_after(u64 from, u64 duration_ns)
 
 /**
  * nnpu_job_set_deadline - the job waits for nothing any more: its duration counts
- * @job: job that is about to be given to the device
+ * @job: job that is about to become ready, for the first time
  */
 void nnpu_job_set_deadline(struct nnpu_job *job)
 {
@@ -191,8 +188,8 @@ void nnpu_job_set_deadline(struct nnpu_job *job)
 
 	if (!job->duration_ns)
 		return;
-	if (job->gate)
-		from = max(from, nnpu_gate_time(job->gate));
+	if (job->deps)
+		from = max(from, nnpu_deps_time(job->deps));
 	job->deadline_ns = min(job->deadline_ns, nnpu_job_time_after(from, job->duration_ns));
 	job->duration_ns = 0;
 }
@@ -244,26 +241,23 @@ void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe
 
 /**
  * nnpu_job_end - a job has ended: account for it and signal its fence
- * @job: job; not in flight (any more); nnpu_job_begin_end() was true, or nnpu_queue_remove() was
- *	called. It may be freed before this returns
- * @status: status of its completion, or NNPU_STATUS_PENDING if there was none
- * @exec_ns: time of execution as the device says
- * @error: error of its fence, 0 = success
+ * @job: job; nnpu_queue_remove() was called, which has said how it ends
  *
  * Any context, no locks held. Drops the references of slots and program before it signals
  * the fence: then user space can unbind a slot and reuse its number at once. The fence of a job
- * that was cancelled while it waited signals after its in-fences.
+ * that has ended while it waited signals after its in-fences.
  */
-void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
+void nnpu_job_end(struct nnpu_job *job)
 {
+	u16 status = job->end_status;
 	struct nnpu_ctx *ctx = job->ctx;
-	struct dma_fence *fence = dma_fence_get(job->fence);
+	int error = job->end_error;
 
 	if (job->start) {
 		u64 start = ktime_to_ns(job->start), wall = max(ktime_get_ns() - start, 1ULL);
 
 		/* A job without completion counts from its start until now. */
-		job->exec_ns = status == NNPU_STATUS_PENDING ? wall : clamp(exec_ns, 1, wall);
+		job->exec_ns = status == NNPU_STATUS_PENDING ? wall : clamp(job->end_ns, 1, wall);
 		nnpu_ctx_count(ctx, NNPU_COUNT_ENGINE_NS, job->exec_ns);
 		nnpu_tally_time(ctx->tally, NNPU_LATENCY_WAIT, start - job->submit_ns);
 		if (status != NNPU_STATUS_PENDING)
@@ -282,10 +276,9 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 		nnpu_ctx_count(ctx, NNPU_COUNT_TIMEDOUT, 1);
 
 	/* Not before the fences that the job was to wait for. */
-	if (!job->gate || !nnpu_gate_defer(job->gate, fence, error, ctx->hold)) {
+	if (!job->deps || !nnpu_deps_defer(job->deps, job->fence, error, ctx->hold)) {
 		if (error)
-			dma_fence_set_error(fence, error);
-		dma_fence_signal(fence);
+			dma_fence_set_error(job->fence, error);
+		dma_fence_signal(job->fence);
 	}
-	dma_fence_put(fence);
 }

@@ -7,52 +7,62 @@
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
-#include <linux/workqueue.h>
-
-#include <drm/gpu_scheduler.h>
 
 #include "nnpu_ctx.h"
 #include "nnpu_hw.h"
 #include "nnpu_prog.h"
 
+struct nnpu_deps;
 struct nnpu_device;
-struct nnpu_gate;
 struct nnpu_sched;
 struct nnpu_slot;
 
 /**
+ * enum nnpu_job_state - how far a job has come
+ * @NNPU_JOB_NEW: SUBMIT has not committed it
+ * @NNPU_JOB_WAITING: it waits for in-fences; entry of nnpu_sched.waiting
+ * @NNPU_JOB_READY: it waits for its turn; entry of nnpu_sched.ready
+ * @NNPU_JOB_IN_FLIGHT: the device has it, with a command id; entry of nnpu_queue.inflight
+ * @NNPU_JOB_ENDED: nnpu_queue_remove() was called, nnpu_queue_end_jobs() follows
+ */
+enum nnpu_job_state {
+	NNPU_JOB_NEW,
+	NNPU_JOB_WAITING,
+	NNPU_JOB_READY,
+	NNPU_JOB_IN_FLIGHT,
+	NNPU_JOB_ENDED,
+};
+
+/**
  * struct nnpu_job - one submitted execution or copy
- * @base: scheduler's part
  * @ctx: context; a reference
  * @program: program; a reference until the job has ended; NULL for a copy
  * @fence: fence for out_syncs and reservations; a reference
- * @seqno: number of the job in its context and priority, and of @fence
+ * @seqno: number of the job in its context, and of @fence
  * @args: argument block, @args_len bytes, checked
  * @args_len: bytes of @args
  * @slots: slots it names; references until the job has ended
  * @num_slots: entries of @slots
  * @num_read: of @slots, how many the job only reads: the first ones
- * @gate: what it waits for; NULL: nothing
- * @ref: references; nnpu_job_put(). SUBMIT, then the scheduler or who ends the job, has one
- * @ending: somebody calls nnpu_job_end(), or has. nnpu_job_begin_end() decides who; for a job that
- *	may be in flight under nnpu_qpair.lock
- * @is_direct: its scheduler does not know it; who ends it drops its reference
+ * @deps: what it waits for; a reference. NULL: nothing
+ * @ref: references; nnpu_job_put(). SUBMIT has one until the commit, then what ends the job
+ * @state: how far it has come; under nnpu_qpair.lock. Nobody ends a job but by
+ *	nnpu_queue_remove(), which makes it NNPU_JOB_ENDED, once
  * @propagate: it takes the errors of the fences that it waits for
  * @submit_ns: when SUBMIT was called
  * @deadline_ns: when the device is not to begin it any more, U64_MAX: none
- * @duration_ns: the same from the time when @gate was open, 0: none. nnpu_job_set_deadline() takes
- *	it into @deadline_ns
+ * @duration_ns: the same from the time when @deps had signalled, 0: none. nnpu_job_set_deadline()
+ *	takes it into @deadline_ns
  * @opcode: NNPU_IO_EXECUTE or NNPU_IO_COPY
- * @sched: scheduler of its context and priority
+ * @sched: lists of its context and priority
  * @flags: NNPU_EXEC_*
  * @result_slot: slot for the result block or NNPU_SLOT_NONE
  * @profile_slot: slot for profile records
  * @result_off: offset in @result_slot
  * @profile_off: offset in @profile_slot
  * @profile_len: bytes of room for profile records
- * @node: entry of nnpu_queue.inflight; under nnpu_qpair.lock. Then of a list of jobs to end
+ * @node: entry of the list that @state says; under nnpu_qpair.lock. Then of a list of jobs to end
  * @cid: command id while in flight; under nnpu_qpair.lock
- * @held: in flight, but the device does not have it yet; under nnpu_qpair.lock
  * @resubmits: times it was given to the device again; under nnpu_qpair.lock
  * @suspect: the device completed it with an unknown status; under nnpu_qpair.lock
  * @cancel_error: error of the fence if the device ends the job with ABORTED; 0 if the
@@ -65,7 +75,6 @@ struct nnpu_slot;
  * @exec_ns: time of execution as the device says, bounded by the time since @start
  */
 struct nnpu_job {
-	struct drm_sched_job base;
 	struct nnpu_ctx *ctx;
 	struct nnpu_prog *program;
 	struct dma_fence *fence;
@@ -75,10 +84,9 @@ struct nnpu_job {
 	struct nnpu_slot **slots;
 	u32 num_slots;
 	u32 num_read;
-	struct nnpu_gate *gate;
+	struct nnpu_deps *deps;
 	refcount_t ref;
-	atomic_t ending;
-	bool is_direct;
+	enum nnpu_job_state state;
 	bool propagate;
 	u64 submit_ns;
 	u64 deadline_ns;
@@ -95,7 +103,6 @@ struct nnpu_job {
 
 	struct list_head node;
 	u16 cid;
-	bool held;
 	u32 resubmits;
 	bool suspect;
 	int cancel_error;
@@ -122,31 +129,20 @@ static inline u32 nnpu_job_program_id(const struct nnpu_job *job)
  * nnpu_job_running_us - since when the device has a job
  * @job: job in flight; nnpu_qpair.lock is held
  *
- * Return: microseconds, 0 for one that is held.
+ * Return: microseconds.
  */
 static inline s64 nnpu_job_running_us(const struct nnpu_job *job)
 {
 	return job->start ? ktime_us_delta(ktime_get(), job->start) : 0;
 }
 
-/**
- * nnpu_job_begin_end - who ends a job?
- * @job: job
- *
- * Return: true for the first caller: nnpu_job_end() follows.
- */
-static inline bool nnpu_job_begin_end(struct nnpu_job *job)
-{
-	return !atomic_xchg(&job->ending, 1);
-}
-
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args);
 void nnpu_job_put(struct nnpu_job *job);
-void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority);
+void nnpu_job_init_fence(struct nnpu_job *job);
 u64 nnpu_job_time_after(u64 from, u64 duration_ns);
 void nnpu_job_set_deadline(struct nnpu_job *job);
 void nnpu_job_fill_deadline(struct nnpu_job *job);
 void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe_execute *sqe);
-void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error);
+void nnpu_job_end(struct nnpu_job *job);
 
 #endif /* _NNPU_JOB_H_ */

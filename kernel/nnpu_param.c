@@ -28,7 +28,7 @@ MODULE_PARM_DESC(abort_timeout_ms,
 static unsigned int nnpu_max_inflight = 4;
 module_param_named(max_inflight, nnpu_max_inflight, uint, 0444);
 MODULE_PARM_DESC(max_inflight,
-		 "Jobs of one context and priority that the scheduler gives to the device at the same time (1 to 16, default 4)");
+		 "Jobs of one context and priority that the device has at the same time (1 to 16, default 4)");
 
 static unsigned int nnpu_queue_idle_ms = 1000;
 module_param_named(queue_idle_ms, nnpu_queue_idle_ms, uint, 0644);

@@ -84,7 +84,7 @@ void nnpu_pause_init(struct nnpu_device *ndev)
  *
  * When this returns nobody uses registers or doorbells, interrupt handlers and processes included,
  * and the device accesses no memory. All contexts are lost, all user queues have ended, and jobs
- * end with -ECANCELED: those in flight at once, the others when the scheduler runs them. After
+ * end with -ECANCELED: those in flight, and those that wait. After
  * nnpu_sleep_begin() what was saved waits instead. The caller keeps unplug away.
  */
 void nnpu_pause_begin(struct nnpu_device *ndev)

@@ -105,6 +105,7 @@ static int nnpu_probe_bring_up(struct nnpu_device *ndev)
 	if (ret)
 		goto err_dump;
 	nnpu_queue_watch_init(ndev);
+	nnpu_sched_init(ndev);
 	ret = nnpu_reset_init(ndev);
 	if (ret)
 		goto err_userq;
@@ -126,6 +127,7 @@ err_stop:
 	ndev->bus->stop_dma(ndev);
 	nnpu_irq_free(ndev);
 err_recovery:
+	nnpu_sched_fini(ndev);
 	nnpu_queue_watch_stop(ndev);
 	nnpu_reset_fini(ndev);
 err_userq:

@@ -2,10 +2,10 @@
 /*
  * The kernel queue, which carries the jobs of SUBMIT.
  *
- * The hard interrupt handler takes the completions. The work is bounded by the size of the
- * ring and ends in dma_fence_signal(), which is allowed there. A thread would add a context
- * switch to each job. Argument blocks are not mapped to user space: what
- * stands in them comes from the driver.
+ * The hard interrupt handler takes the completions and ends the jobs, up to NNPU_QUEUE_BATCH of
+ * them and about NNPU_QUEUE_BATCH_REFS references; dma_fence_signal() is allowed there, and a
+ * thread would add a context switch to each job. What is left after that is left to the work item.
+ * Argument blocks are not mapped to user space: what stands in them comes from the driver.
  */
 #include <linux/dma-fence.h>
 #include <linux/log2.h>
@@ -20,8 +20,9 @@
 #include "nnpu_status.h"
 #include "nnpu_trace.h"
 
-/* Completions that are taken before the lock is dropped. */
+/* Completions that are taken before the lock is dropped, and references that their jobs drop. */
 #define NNPU_QUEUE_BATCH	16
+#define NNPU_QUEUE_BATCH_REFS	256
 /* Each entry may need two command ids; see nnpu_queue.places. */
 #define NNPU_QUEUE_MAX_ENTRIES	(NNPU_CIDS_MAX / 2 + 1)
 
@@ -65,11 +66,10 @@ int nnpu_queue_init(struct nnpu_device *ndev)
 
 	INIT_LIST_HEAD(&queue->inflight);
 	queue->credits = nnpu_ring_credits(max_entries, scheds, nnpu_param_max_inflight());
-	queue->direct = nnpu_ring_credits(max_entries, scheds, queue->credits + 1) > queue->credits;
-	queue->places = queue->credits + queue->direct + 1;
+	queue->places = queue->credits + 1;
 	queue->args_stride = ALIGN(nnpu_check_args_size(ndev->limits.max_args), 64);
 	/* One entry of a ring stays empty. */
-	entries = roundup_pow_of_two(scheds * (queue->credits + queue->direct) + 1);
+	entries = roundup_pow_of_two(scheds * queue->credits + 1);
 	queue->engines = kcalloc(max(ndev->limits.num_engines, 1), sizeof(*queue->engines),
 				 GFP_KERNEL);
 	if (!queue->engines)
@@ -131,8 +131,8 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 }
 
 /*
- * Write the entry of a job in flight. qp.lock is held. The time of the job begins here, not when it
- * begins to be held: what the device never had costs its client no engine time.
+ * Write the entry of a job with a command id. qp.lock is held. The time of the job begins here:
+ * what the device never had costs its client no engine time.
  */
 static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
 {
@@ -159,58 +159,38 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
 }
 
 /**
- * nnpu_queue_submit - give a job to the device
- * @queue: queue
- * @job: job; in flight if this returns 0
+ * nnpu_queue_give - give a job to the device
+ * @queue: queue; qp.lock is held
+ * @job: job that is ready, with a credit; in flight if this returns 0
  *
- * Called inside a nnpu_device_enter() section. Allocates nothing. While recovery holds
- * the queue or the context the job waits here.
+ * Called inside a nnpu_device_enter() section. Allocates nothing.
  *
- * Return: 0; -ECANCELED if the context was lost or closed, -ENODEV if the device is
- * dead, -ETIME if the deadline has passed, -EIO if the rings are full, which the
- * scheduler's credits rule out.
+ * Return: 0; -ENODEV if the device is stopped, -ETIME if the deadline has passed, -EIO if the rings
+ * are full, which credits rule out.
  */
-int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
+int nnpu_queue_give(struct nnpu_queue *queue, struct nnpu_job *job)
 {
 	struct nnpu_qpair *qp = &queue->qp;
-	unsigned long flags;
 	int ret;
 
-	spin_lock_irqsave(&qp->lock, flags);
-	if (job->ctx->closed) {
-		ret = -ECANCELED;
-		goto out;
-	}
-	if (nnpu_ctx_is_lost(job->ctx)) {
-		ret = READ_ONCE(queue->qp.ndev->dead) ? -ENODEV : -ECANCELED;
-		goto out;
-	}
-	if (job->deadline_ns != U64_MAX && ktime_get_ns() >= job->deadline_ns) {
-		ret = -ETIME;
-		goto out;
-	}
-	job->held = queue->held || job->ctx->held;
-	if (!job->held && !qp->live) {
-		ret = -ENODEV;
-		goto out;
-	}
+	lockdep_assert_held(&qp->lock);
+	if (job->deadline_ns != U64_MAX && ktime_get_ns() >= job->deadline_ns)
+		return -ETIME;
+	if (!qp->live)
+		return -ENODEV;
 	ret = nnpu_cids_get(&qp->cids, job->sched->first_id, queue->places, job);
-	if (ret < 0) {
-		ret = -EIO;
-		goto out;
-	}
+	if (ret < 0)
+		return -EIO;
 	job->cid = ret;
-	ret = job->held ? 0 : nnpu_queue_push_job(queue, job);
-	if (ret) {
+	if (nnpu_queue_push_job(queue, job)) {
 		nnpu_cids_put(&qp->cids, job->cid);
-		ret = -EIO;
-		goto out;
+		return -EIO;
 	}
-	list_add_tail(&job->node, &queue->inflight);
+	job->sched->given++;
+	job->state = NNPU_JOB_IN_FLIGHT;
+	list_move_tail(&job->node, &queue->inflight);
 	nnpu_queue_kick_watchdog(queue, false);
-out:
-	spin_unlock_irqrestore(&qp->lock, flags);
-	return ret;
+	return 0;
 }
 
 /**
@@ -242,35 +222,59 @@ void nnpu_queue_end_jobs(struct list_head *ended)
 	struct nnpu_job *job, *tmp;
 
 	list_for_each_entry_safe(job, tmp, ended, node) {
-		bool is_direct = job->is_direct;
-
 		list_del_init(&job->node);
-		nnpu_job_end(job, job->end_status, job->end_ns, job->end_error);
-		if (is_direct)
-			nnpu_job_put(job);
+		nnpu_job_end(job);
+		nnpu_job_put(job);
 	}
 }
 
 /**
- * nnpu_queue_remove - a job is not in flight any more
+ * nnpu_queue_update - jobs have become ready, or have left, or the device has ended some
  * @queue: queue; qp.lock is held
- * @job: job in flight
+ * @sched: their context and priority
+ */
+void nnpu_queue_update(struct nnpu_queue *queue, struct nnpu_sched *sched)
+{
+	lockdep_assert_held(&queue->qp.lock);
+	if (list_empty(&sched->ready) || sched->given >= queue->credits)
+		list_del_init(&sched->node);
+	else if (list_empty(&sched->node))
+		list_add_tail(&sched->node, &queue->runnable);
+}
+
+/* The device does not have a job any more. */
+static void nnpu_queue_take_back(struct nnpu_queue *queue, struct nnpu_job *job)
+{
+	nnpu_cids_put(&queue->qp.cids, job->cid);
+	job->sched->given--;
+}
+
+/**
+ * nnpu_queue_remove - end a job: the only place where that is decided
+ * @queue: queue; qp.lock is held
+ * @job: job that has not ended; the device must not have it, or has just ended it
  * @error: error of its fence
- * @ended: gets the job
+ * @ended: gets the job, with the reference that nnpu_queue_end_jobs() drops
  */
 void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job, int error,
 		       struct list_head *ended)
 {
+	bool in_flight = job->state == NNPU_JOB_IN_FLIGHT;
+
 	lockdep_assert_held(&queue->qp.lock);
-	nnpu_cids_put(&queue->qp.cids, job->cid);
-	if (job->is_direct)
-		atomic_set(&job->sched->direct, 0);
-	queue->completed++;
-	atomic_set(&job->ending, 1);
+	if (in_flight) {
+		nnpu_queue_take_back(queue, job);
+		queue->completed++;
+	}
+	job->state = NNPU_JOB_ENDED;
 	job->end_status = NNPU_STATUS_PENDING;
 	job->end_error = error;
 	job->end_ns = 0;
 	list_move_tail(&job->node, ended);
+	nnpu_queue_update(queue, job->sched);
+	/* There is a place again, and a job for it. */
+	if (in_flight && !list_empty(&job->sched->node))
+		queue_work(nnpu_sched_wq, &queue->sched_work);
 }
 
 /* One completion of a job in flight. */
@@ -280,7 +284,7 @@ static void nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
 	u16 status = le16_to_cpu(cqe->status) >> NNPU_CQE_STATUS_SHIFT;
 	int error = nnpu_status_job_errno(status);
 
-	if (!nnpu_status_known(status) || job->held) {
+	if (!nnpu_status_known(status)) {
 		/*
 		 * The device may still use the memory of the job: keep the job until
 		 * the watchdog has asked the device.
@@ -299,41 +303,73 @@ static void nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
 	job->end_ns = le64_to_cpu(cqe->result);
 }
 
+/* Take a batch of completions and end their jobs. Return: how many; @more: there may be others. */
+static unsigned int nnpu_queue_take(struct nnpu_queue *queue, bool *more)
+{
+	unsigned int taken = 0, refs = 0;
+	struct nnpu_qpair *qp = &queue->qp;
+	bool cookie = dma_fence_begin_signalling();
+	struct nnpu_cqe cqe;
+	unsigned long flags;
+	LIST_HEAD(ended);
+	void *owner;
+
+	*more = false;
+	spin_lock_irqsave(&qp->lock, flags);
+	while (nnpu_qpair_pop(qp, &cqe, &owner)) {
+		struct nnpu_job *job = owner;
+
+		taken++;
+		if (job) {
+			refs += job->num_slots;
+			nnpu_queue_complete(queue, job, &cqe, &ended);
+		}
+		*more = taken == NNPU_QUEUE_BATCH || refs >= NNPU_QUEUE_BATCH_REFS;
+		if (*more)
+			break;
+	}
+	if (taken)
+		nnpu_qpair_pop_done(qp);
+	spin_unlock_irqrestore(&qp->lock, flags);
+	nnpu_queue_end_jobs(&ended);
+	dma_fence_end_signalling(cookie);
+	return taken;
+}
+
 /**
- * nnpu_queue_process - take completions from the ring and end their jobs
+ * nnpu_queue_process - take all completions from the ring and end their jobs
  * @queue: queue
  *
- * Any context.
+ * Process context.
  *
  * Return: number of completions taken.
  */
 unsigned int nnpu_queue_process(struct nnpu_queue *queue)
 {
-	struct nnpu_qpair *qp = &queue->qp;
-	bool cookie = dma_fence_begin_signalling();
-	unsigned int total = 0, taken;
-	unsigned long flags;
-	struct nnpu_cqe cqe;
-	LIST_HEAD(ended);
-	void *owner;
+	unsigned int total = 0;
+	bool more;
 
+	/* Bounded, so that a device that completes without end does not hold the CPU. */
 	do {
-		taken = 0;
-		spin_lock_irqsave(&qp->lock, flags);
-		while (taken < NNPU_QUEUE_BATCH && nnpu_qpair_pop(qp, &cqe, &owner)) {
-			taken++;
-			if (owner)
-				nnpu_queue_complete(queue, owner, &cqe, &ended);
-		}
-		if (taken)
-			nnpu_qpair_pop_done(qp);
-		spin_unlock_irqrestore(&qp->lock, flags);
-		nnpu_queue_end_jobs(&ended);
-		total += taken;
-		/* Bounded, so that a device that completes without end does not hold the CPU. */
-	} while (taken == NNPU_QUEUE_BATCH && total < qp->cq.size);
-	dma_fence_end_signalling(cookie);
+		total += nnpu_queue_take(queue, &more);
+	} while (more && total < queue->qp.cq.size);
 	return total;
+}
+
+/**
+ * nnpu_queue_interrupt - take completions in the interrupt handler
+ * @queue: queue
+ *
+ * Return: number of completions taken.
+ */
+unsigned int nnpu_queue_interrupt(struct nnpu_queue *queue)
+{
+	bool more;
+	unsigned int taken = nnpu_queue_take(queue, &more);
+
+	if (more)
+		queue_work(nnpu_sched_wq, &queue->sched_work);
+	return taken;
 }
 
 /**
@@ -354,7 +390,7 @@ void nnpu_queue_stop(struct nnpu_queue *queue)
  * @queue: queue
  * @ctx: of this context only, or NULL
  *
- * Jobs that the scheduler runs wait in flight until nnpu_queue_go_on() was called as often.
+ * Jobs stay ready until nnpu_queue_go_on() was called as often.
  */
 void nnpu_queue_hold(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 {
@@ -373,32 +409,14 @@ void nnpu_queue_hold(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
  */
 void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 {
-	struct nnpu_job *job, *tmp;
-	bool pushed = false;
-	LIST_HEAD(ended);
-
 	spin_lock_irq(&queue->qp.lock);
 	if (ctx)
 		ctx->held--;
 	else
 		queue->held--;
-	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
-		if (!job->held || queue->held || job->ctx->held)
-			continue;
-		job->held = false;
-		if (!queue->qp.live)
-			nnpu_queue_remove(queue, job, -ENODEV, &ended);
-		else if (job->ctx->closed || nnpu_ctx_is_lost(job->ctx) ||
-			 nnpu_queue_push_job(queue, job))
-			nnpu_queue_remove(queue, job, -ECANCELED, &ended);
-		else
-			pushed = true;
-	}
-	/* It may have looked in a pause, and have come to its end. */
-	if (pushed)
-		nnpu_queue_kick_watchdog(queue, false);
+	if (!list_empty(&queue->runnable))
+		queue_work(nnpu_sched_wq, &queue->sched_work);
 	spin_unlock_irq(&queue->qp.lock);
-	nnpu_queue_end_jobs(&ended);
 }
 
 /**
@@ -409,12 +427,10 @@ void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
  */
 bool nnpu_queue_is_drained(struct nnpu_queue *queue)
 {
-	struct nnpu_job *job;
-	bool drained = true;
+	bool drained;
 
 	spin_lock_irq(&queue->qp.lock);
-	list_for_each_entry(job, &queue->inflight, node)
-		drained &= job->held;
+	drained = list_empty(&queue->inflight);
 	spin_unlock_irq(&queue->qp.lock);
 	return drained;
 }
@@ -454,26 +470,32 @@ static bool nnpu_queue_is_head(struct nnpu_queue *queue, struct nnpu_job *job)
  * @known: all completions were taken, so that the first job of a context and priority is the only
  *	one that can have begun. Else any may have
  *
- * Those of contexts that were saved and that had not begun wait for nnpu_queue_go_on(). One that
- * had begun may have written over what it reads.
+ * Those of contexts that were saved and that had not begun are ready again, before the others,
+ * until nnpu_queue_go_on(). One that had begun may have written over what it reads.
  */
 void nnpu_queue_retain(struct nnpu_queue *queue, bool known)
 {
 	struct nnpu_job *job, *tmp;
 	LIST_HEAD(ended);
+	LIST_HEAD(kept);
 
 	spin_lock_irq(&queue->qp.lock);
 	queue->looks++;
 	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
-		bool begun = !job->held &&
-			     (nnpu_queue_is_head(queue, job) || job->suspect || !known);
+		bool begun = nnpu_queue_is_head(queue, job) || job->suspect || !known;
 
-		if (begun || !nnpu_ctx_is_kept(job->ctx)) {
+		if (begun || !nnpu_ctx_is_kept(job->ctx))
 			nnpu_queue_remove(queue, job, -ECANCELED, &ended);
-			continue;
-		}
-		job->held = true;
+		else
+			list_move_tail(&job->node, &kept);
+	}
+	/* The last one first, so that each is before those that came after it. */
+	list_for_each_entry_safe_reverse(job, tmp, &kept, node) {
+		nnpu_queue_take_back(queue, job);
+		job->state = NNPU_JOB_READY;
 		job->start = 0;
+		list_move(&job->node, &job->sched->ready);
+		nnpu_queue_update(queue, job->sched);
 	}
 	spin_unlock_irq(&queue->qp.lock);
 	nnpu_queue_end_jobs(&ended);
@@ -501,7 +523,7 @@ void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilt
 	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
 		int fate;
 
-		if (job->held || (ctx && job->ctx != ctx))
+		if (ctx && job->ctx != ctx)
 			continue;
 		fate = nnpu_watchdog_job_fate(job->cid == guilty_cid || job->suspect,
 					      nnpu_queue_is_head(queue, job) || job->ctx->closed,
@@ -533,7 +555,7 @@ void nnpu_queue_unpin(struct nnpu_queue *queue, u16 cid)
  * @ctx: context
  *
  * No job of it is given to the device any more, and jobs that the device aborts end with
- * -ECANCELED.
+ * -ECANCELED. nnpu_sched_drop() follows.
  */
 void nnpu_queue_close_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 {

@@ -6,6 +6,7 @@
 #include <linux/workqueue.h>
 
 #include "nnpu_qpair.h"
+#include "nnpu_sched.h"
 #include "nnpu_watchdog.h"
 
 struct nnpu_ctx;
@@ -16,13 +17,13 @@ struct nnpu_job;
  * struct nnpu_queue - the kernel queue: jobs of SUBMIT
  * @qp: its rings; owners of its cids are struct nnpu_job
  * @args_stride: bytes of memory for an argument block
- * @credits: jobs of one context and priority that the device may have of the scheduler; the
- *	rings have room for those of all contexts and priorities
- * @direct: the device may have one more, which went past the scheduler: 1, or 0 if the rings have
- *	no room for that
- * @places: command ids and argument blocks of a context and priority, one more than
- *	@credits and @direct: the watchdog may pin an id
- * @inflight: jobs that have a command id, oldest first; under qp.lock
+ * @credits: jobs of one context and priority that the device may have; the rings have room for
+ *	those of all contexts and priorities
+ * @places: command ids and argument blocks of a context and priority, one more than @credits:
+ *	the watchdog may pin an id
+ * @inflight: jobs that the device has, oldest first; under qp.lock
+ * @runnable: each struct nnpu_sched with jobs that are ready and credits for them; under qp.lock
+ * @sched_work: gives the device the jobs that are ready
  * @completed: jobs the device has ended; under qp.lock
  * @held: calls of nnpu_queue_hold() for all contexts; under qp.lock
  * @looks: calls of nnpu_queue_resume(); under qp.lock
@@ -34,9 +35,10 @@ struct nnpu_queue {
 	struct nnpu_qpair qp;
 	u32 args_stride;
 	u32 credits;
-	u32 direct;
 	u32 places;
 	struct list_head inflight;
+	struct list_head runnable;
+	struct work_struct sched_work;
 	u64 completed;
 	unsigned int held;
 	u64 looks;
@@ -47,11 +49,13 @@ struct nnpu_queue {
 int nnpu_queue_init(struct nnpu_device *ndev);
 void nnpu_queue_fini(struct nnpu_device *ndev);
 int nnpu_queue_create(struct nnpu_device *ndev);
-int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job);
+int nnpu_queue_give(struct nnpu_queue *queue, struct nnpu_job *job);
 unsigned int nnpu_queue_process(struct nnpu_queue *queue);
+unsigned int nnpu_queue_interrupt(struct nnpu_queue *queue);
 void nnpu_queue_end_jobs(struct list_head *ended);
 void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job, int error,
 		       struct list_head *ended);
+void nnpu_queue_update(struct nnpu_queue *queue, struct nnpu_sched *sched);
 void nnpu_queue_stop(struct nnpu_queue *queue);
 void nnpu_queue_hold(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
 void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx);

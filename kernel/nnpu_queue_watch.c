@@ -241,7 +241,7 @@ static void nnpu_queue_watch_old(struct nnpu_queue *queue, struct nnpu_watchdog_
 	list_for_each_entry(job, &queue->inflight, node) {
 		if (job->suspect)
 			nnpu_watchdog_ask_add(ask, job->cid, 0);
-		else if (!job->held && (s64)(job->asked - before) <= 0)
+		else if ((s64)(job->asked - before) <= 0)
 			nnpu_watchdog_ask_add(ask, job->cid, job->asked);
 	}
 	spin_unlock_irq(&queue->qp.lock);

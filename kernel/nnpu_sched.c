@@ -1,253 +1,272 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The schedulers of the kernel queue: one for each context and priority, as each has credits of
- * its own. No client waits for a place that another one holds; the device arbitrates between
- * the contexts.
+ * From SUBMIT to the kernel queue.
+ *
+ * There is one list of jobs that are ready for each context and priority, as each has credits of
+ * its own. No client waits for a place that another one holds; the device arbitrates between the
+ * contexts. A job that waits for in-fences is in no such list, so it is in nobody's way.
+ *
+ * nnpu_sched_fill() moves jobs from the lists to the ring. It is called by SUBMIT, for its job;
+ * when the last in-fence of a job has signalled; and by the work item of the device when jobs have
+ * ended or recovery lets go.
  */
-#include <drm/drm_managed.h>
+#include <linux/dma-fence.h>
+#include <linux/workqueue.h>
 
+#include "nnpu_ctx.h"
+#include "nnpu_deps.h"
 #include "nnpu_device.h"
-#include "nnpu_gate.h"
 #include "nnpu_job.h"
 #include "nnpu_queue.h"
 #include "nnpu_sched.h"
 
-/* What the job has to wait for; NULL: nothing. */
-static struct dma_fence *nnpu_sched_prepare_job(struct drm_sched_job *base,
-						struct drm_sched_entity *entity)
-{
-	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
-
-	return job->gate ? nnpu_gate_wait(job->gate, &job->sched->gates) : NULL;
-}
-
 /*
- * Give a job to the device. @entered: inside a nnpu_device_enter() section. 0: it is in flight, and
- * may have been freed. Otherwise it has ended.
+ * The work items that jobs wait for: of all devices, as fences outlive them. Memory reclaim may
+ * wait for fences.
  */
-static int nnpu_sched_give(struct nnpu_job *job, bool entered)
-{
-	struct nnpu_device *ndev = job->ctx->ndev;
-	int ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
+struct workqueue_struct *nnpu_sched_wq;
 
-	nnpu_job_set_deadline(job);
-	if (!ret && entered)
-		ret = nnpu_queue_submit(&ndev->queue, job);
-	else if (!ret)
-		/* Paused: only a process that is not frozen in system sleep comes here. */
-		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
-	if (ret && nnpu_job_begin_end(job))
-		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
-	return ret;
+/**
+ * nnpu_sched_setup - make the workqueue, when the module is loaded
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int nnpu_sched_setup(void)
+{
+	nnpu_sched_wq = alloc_workqueue("nnpu-sched", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	return nnpu_sched_wq ? 0 : -ENOMEM;
 }
 
-/* The job waits for nothing and the queue has room. */
-static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
+/**
+ * nnpu_sched_teardown - undo nnpu_sched_setup(); no device and no fence is left
+ */
+void nnpu_sched_teardown(void)
 {
-	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
-	/* A reference for the caller; a job that the device has may be freed meanwhile. */
-	struct dma_fence *fence = dma_fence_get(job->fence);
-	struct nnpu_device *ndev = job->ctx->ndev;
-	struct nnpu_sched *sched = job->sched;
-	bool entered, cookie;
-	int ret, idx;
+	destroy_workqueue(nnpu_sched_wq);
+}
 
-	entered = nnpu_device_enter(ndev, &idx);
-	cookie = dma_fence_begin_signalling();
-	ret = nnpu_sched_give(job, entered);
-	/* Pairs with atomic_read_acquire(): who sees this comes after the job. */
-	atomic_fetch_dec_release(&sched->waiting);
-	if (ret) {
-		/* The scheduler is through with the job, even if its fence signals later. */
-		dma_fence_put(fence);
-		fence = ERR_PTR(ret);
+/* Why the device is not to get a job of a context any more, 0: it is. qp.lock is held. */
+static int nnpu_sched_refuse(const struct nnpu_ctx *ctx)
+{
+	if (ctx->closed)
+		return -ECANCELED;
+	if (nnpu_ctx_is_lost(ctx))
+		return READ_ONCE(ctx->ndev->dead) ? -ENODEV : -ECANCELED;
+	return 0;
+}
+
+/* Have jobs that are ready take the free places. qp.lock is held, in a section of the device. */
+static void nnpu_sched_fill(struct nnpu_queue *queue, struct nnpu_sched *sched,
+			    struct list_head *ended)
+{
+	struct nnpu_job *job;
+	int error;
+
+	while (sched->given < queue->credits) {
+		job = list_first_entry_or_null(&sched->ready, struct nnpu_job, node);
+		if (!job || queue->held || job->ctx->held)
+			break;
+		error = nnpu_sched_refuse(job->ctx);
+		if (!error)
+			error = nnpu_queue_give(queue, job);
+		if (error)
+			nnpu_queue_remove(queue, job, error, ended);
 	}
-	dma_fence_end_signalling(cookie);
+	nnpu_queue_update(queue, sched);
+}
+
+/* The job waits for nothing any more. Older ones go first. qp.lock is held. */
+static void nnpu_sched_insert(struct nnpu_queue *queue, struct nnpu_job *job)
+{
+	struct nnpu_job *before;
+
+	list_for_each_entry_reverse(before, &job->sched->ready, node)
+		if (before->seqno < job->seqno)
+			break;
+	/* Behind @before, which is the head of the list if all are younger. */
+	list_move(&job->node, &before->node);
+	job->state = NNPU_JOB_READY;
+	nnpu_queue_update(queue, job->sched);
+}
+
+/**
+ * nnpu_sched_submit - SUBMIT has committed a job
+ * @job: job with a fence; the caller's reference is taken over
+ *
+ * If the job has nothing to wait for and there is a place for it, it is at the device when this
+ * returns, and may have ended.
+ */
+void nnpu_sched_submit(struct nnpu_job *job)
+{
+	struct nnpu_device *ndev = job->ctx->ndev;
+	struct nnpu_queue *queue = &ndev->queue;
+	struct nnpu_deps *deps = NULL;
+	LIST_HEAD(ended);
+	int error, idx;
+	bool entered;
+
+	if (job->deps) {
+		deps = nnpu_deps_get(job->deps);
+		deps->job = job;
+	} else {
+		nnpu_job_set_deadline(job);
+	}
+	entered = nnpu_device_enter(ndev, &idx);
+	spin_lock_irq(&queue->qp.lock);
+	/* Who closes or loses the context drops what is in the lists after that. */
+	error = nnpu_sched_refuse(job->ctx);
+	if (error) {
+		nnpu_queue_remove(queue, job, error, &ended);
+	} else if (deps) {
+		job->state = NNPU_JOB_WAITING;
+		list_add_tail(&job->node, &job->sched->waiting);
+	} else {
+		nnpu_sched_insert(queue, job);
+		if (entered)
+			nnpu_sched_fill(queue, job->sched, &ended);
+	}
+	spin_unlock_irq(&queue->qp.lock);
 	if (entered)
 		nnpu_device_exit(ndev, idx);
-	return fence;
+	nnpu_queue_end_jobs(&ended);
+	if (deps) {
+		nnpu_deps_arm(deps);
+		nnpu_deps_put(deps);
+	}
 }
 
-/* The job has ended, or its entity was destroyed before it began. */
-static void nnpu_sched_free_job(struct drm_sched_job *base)
+/**
+ * nnpu_sched_ready - the in-fences of a job have signalled
+ * @job: job, a reference; it may have ended
+ *
+ * Process context, no locks held but reservations.
+ */
+void nnpu_sched_ready(struct nnpu_job *job)
 {
-	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
-	bool cookie = dma_fence_begin_signalling();
+	int error = job->propagate ? nnpu_deps_error(job->deps) : 0, idx;
+	struct nnpu_device *ndev = job->ctx->ndev;
+	struct nnpu_queue *queue = &ndev->queue;
+	LIST_HEAD(ended);
+	bool entered;
 
-	if (nnpu_job_begin_end(job))
-		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, -ECANCELED);
-	dma_fence_end_signalling(cookie);
-	drm_sched_job_cleanup(base);
-	nnpu_job_put(job);
+	nnpu_job_set_deadline(job);
+	entered = nnpu_device_enter(ndev, &idx);
+	spin_lock_irq(&queue->qp.lock);
+	if (job->state == NNPU_JOB_WAITING && error) {
+		nnpu_queue_remove(queue, job, error, &ended);
+	} else if (job->state == NNPU_JOB_WAITING) {
+		nnpu_sched_insert(queue, job);
+		if (entered)
+			nnpu_sched_fill(queue, job->sched, &ended);
+	}
+	spin_unlock_irq(&queue->qp.lock);
+	if (entered)
+		nnpu_device_exit(ndev, idx);
+	nnpu_queue_end_jobs(&ended);
+}
+
+/**
+ * nnpu_sched_drop - end all jobs of a context that the device does not have
+ * @ctx: context; it is closed or lost, so none comes after them
+ *
+ * No spinlock is held. They do not wait for their in-fences. Only their fences do.
+ */
+void nnpu_sched_drop(struct nnpu_ctx *ctx)
+{
+	struct nnpu_queue *queue = &ctx->ndev->queue;
+	struct nnpu_job *job, *tmp;
+	LIST_HEAD(ended);
+	unsigned int i;
+
+	spin_lock_irq(&queue->qp.lock);
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++) {
+		struct nnpu_sched *sched = &ctx->scheds[i];
+
+		list_for_each_entry_safe(job, tmp, &sched->ready, node)
+			nnpu_queue_remove(queue, job, nnpu_sched_refuse(ctx), &ended);
+		list_for_each_entry_safe(job, tmp, &sched->waiting, node)
+			nnpu_queue_remove(queue, job, nnpu_sched_refuse(ctx), &ended);
+	}
+	spin_unlock_irq(&queue->qp.lock);
+	nnpu_queue_end_jobs(&ended);
 }
 
 /*
- * No timedout_job: the watchdog (nnpu_queue_watch.c) finds hangs. It judges the progress of
- * the device, not the age of a job. It gives innocent jobs to the device again without
- * drm_sched, whose pending list stays as it is.
+ * One look at each context and priority that has jobs and credits. The lock is dropped between
+ * them: argument blocks are copied with it. A list of its own, as those that recovery holds stay
+ * runnable.
  */
-static const struct drm_sched_backend_ops nnpu_sched_ops = {
-	.prepare_job = nnpu_sched_prepare_job,
-	.run_job = nnpu_sched_run_job,
-	.free_job = nnpu_sched_free_job,
-};
-
-/**
- * nnpu_sched_prepare - prepare what needs no memory
- * @sched: scheduler, zeroed
- * @ndev: device; its kernel queue is allocated
- * @first_id: lowest index of a command id of its jobs
- *
- * nnpu_sched_give_up() may follow, before or after nnpu_sched_init().
- */
-void nnpu_sched_prepare(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id)
+static void nnpu_sched_fill_all(struct nnpu_queue *queue)
 {
-	sched->first_id = first_id;
-	atomic_set(&sched->waiting, 0);
-	/* Without a place for such a job there always is one. */
-	atomic_set(&sched->direct, !ndev->queue.direct);
-	nnpu_gates_init(&sched->gates);
+	struct nnpu_sched *sched;
+	LIST_HEAD(ended);
+	LIST_HEAD(left);
+
+	spin_lock_irq(&queue->qp.lock);
+	list_splice_init(&queue->runnable, &left);
+	while ((sched = list_first_entry_or_null(&left, struct nnpu_sched, node))) {
+		list_move_tail(&sched->node, &queue->runnable);
+		nnpu_sched_fill(queue, sched, &ended);
+		spin_unlock_irq(&queue->qp.lock);
+		nnpu_queue_end_jobs(&ended);
+		spin_lock_irq(&queue->qp.lock);
+	}
+	spin_unlock_irq(&queue->qp.lock);
 }
 
-/**
- * nnpu_sched_init - make the scheduler and its entity
- * @sched: scheduler, prepared
- * @ndev: device
- * @wq: ordered workqueue for its items; outlives the scheduler
- *
- * Return: 0 or a negative errno.
- */
-int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
-		    struct workqueue_struct *wq)
+/* Paused or gone: who ends that asks again, or has dropped the jobs. */
+static void nnpu_sched_work(struct work_struct *work)
 {
-	struct drm_sched_init_args args = {
-		.ops = &nnpu_sched_ops,
-		.submit_wq = wq,
-		.num_rqs = 1,
-		.credit_limit = ndev->queue.credits,
-		.timeout = MAX_SCHEDULE_TIMEOUT,
-		.name = "nnpu",
-		.dev = ndev->drm.dev,
-	};
-	struct drm_gpu_scheduler *base = &sched->base;
-	int ret;
-
-	ret = drm_sched_init(base, &args);
-	if (ret)
-		return ret;
-	ret = drm_sched_entity_init(&sched->entity, 0, &base, 1, NULL);
-	if (ret)
-		drm_sched_fini(base);
-	return ret;
-}
-
-/**
- * nnpu_sched_may_pass - can the next job go to the device without the scheduler?
- * @sched: scheduler; nnpu_ctx.submit_lock is held
- *
- * A job that has nothing to wait for need not wait for a worker to say so: with a small job that
- * is most of its time. It must not overtake the jobs that were submitted before it. So none of
- * them may be in the scheduler. The credits do not count such a job, so there is one at a time,
- * which has a place of its own in the rings.
- *
- * Return: true: nnpu_sched_pass() has to follow.
- */
-bool nnpu_sched_may_pass(struct nnpu_sched *sched)
-{
-	/* Pairs with atomic_fetch_dec_release() in nnpu_sched_run_job(). */
-	if (atomic_read_acquire(&sched->waiting))
-		return false;
-	return !atomic_cmpxchg(&sched->direct, 0, 1);
-}
-
-/**
- * nnpu_sched_pass - give a job to the device at once
- * @job: job without gate; nnpu_sched_may_pass() has allowed it
- * @entered: inside a nnpu_device_enter() section
- *
- * The job may have been freed when this returns.
- */
-void nnpu_sched_pass(struct nnpu_job *job, bool entered)
-{
-	struct nnpu_sched *sched = job->sched;
-
-	job->is_direct = true;
-	if (!nnpu_sched_give(job, entered))
-		return;
-	atomic_set(&sched->direct, 0);
-	nnpu_job_put(job);
-}
-
-/**
- * nnpu_sched_push - give a job to its scheduler
- * @job: job, armed; nnpu_ctx.submit_lock is held
- *
- * The job may have been freed when this returns.
- */
-void nnpu_sched_push(struct nnpu_job *job)
-{
-	atomic_inc(&job->sched->waiting);
-	drm_sched_entity_push_job(&job->base);
-}
-
-/**
- * nnpu_sched_give_up - let the jobs that wait for fences go on
- * @sched: scheduler; nnpu_queue_submit() refuses its jobs, so that they end
- */
-void nnpu_sched_give_up(struct nnpu_sched *sched)
-{
-	nnpu_gates_open(&sched->gates);
-}
-
-/**
- * nnpu_sched_stop - give the device no job of this scheduler, until nnpu_sched_start()
- * @sched: scheduler
- *
- * Waits for one run_job or free_job at most.
- */
-void nnpu_sched_stop(struct nnpu_sched *sched)
-{
-	drm_sched_wqueue_stop(&sched->base);
-}
-
-/**
- * nnpu_sched_start - undo nnpu_sched_stop()
- * @sched: scheduler
- */
-void nnpu_sched_start(struct nnpu_sched *sched)
-{
-	drm_sched_wqueue_start(&sched->base);
-}
-
-/**
- * nnpu_sched_close - cancel the jobs that wait
- * @sched: scheduler, given up; the caller keeps new jobs out
- *
- * Waits for one run_job or free_job of this scheduler at most. Jobs that the device has go on.
- *
- * drm_sched_entity_fini() removes the entity from the run queue and its jobs from the entity. A
- * scheduler that is just taking a job would put the entity back (drm_sched_entity_pop_job())
- * and then take jobs at the same time. So the scheduler stands still meanwhile. Nor may a fence
- * that the entity waits for signal meanwhile: both would drop the reference of it. The gates
- * are open, and the entity waits for nothing else.
- */
-void nnpu_sched_close(struct nnpu_sched *sched)
-{
+	struct nnpu_queue *queue = container_of(work, struct nnpu_queue, sched_work);
+	struct nnpu_device *ndev = queue->qp.ndev;
 	bool cookie;
+	int idx;
 
-	drm_sched_wqueue_stop(&sched->base);
+	if (!nnpu_device_enter(ndev, &idx))
+		return;
 	cookie = dma_fence_begin_signalling();
-	drm_sched_entity_fini(&sched->entity);
-	drm_sched_wqueue_start(&sched->base);
+	/* What the interrupt handler has left. */
+	nnpu_queue_process(queue);
+	nnpu_sched_fill_all(queue);
 	dma_fence_end_signalling(cookie);
+	nnpu_device_exit(ndev, idx);
 }
 
 /**
- * nnpu_sched_fini - undo nnpu_sched_init()
- * @sched: scheduler, closed; all its jobs have been freed, and an RCU grace period has passed
- *	since. Until then the callback of a fence may be about to queue its work items
+ * nnpu_sched_init - prepare for jobs
+ * @ndev: device
  */
-void nnpu_sched_fini(struct nnpu_sched *sched)
+void nnpu_sched_init(struct nnpu_device *ndev)
 {
-	drm_sched_fini(&sched->base);
+	INIT_LIST_HEAD(&ndev->queue.runnable);
+	INIT_WORK(&ndev->queue.sched_work, nnpu_sched_work);
+}
+
+/**
+ * nnpu_sched_fini - no job comes any more
+ * @ndev: device, unplugged or not yet registered; its interrupts are free
+ */
+void nnpu_sched_fini(struct nnpu_device *ndev)
+{
+	cancel_work_sync(&ndev->queue.sched_work);
+}
+
+/**
+ * nnpu_sched_init_ctx - prepare for jobs of a context
+ * @ctx: context; the kernel queue is allocated
+ */
+void nnpu_sched_init_ctx(struct nnpu_ctx *ctx)
+{
+	struct nnpu_queue *queue = &ctx->ndev->queue;
+	u32 id = (ctx->id - 1) * nnpu_queue_ctx_places(queue);
+	unsigned int i;
+
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++, id += queue->places) {
+		struct nnpu_sched *sched = &ctx->scheds[i];
+
+		sched->first_id = id;
+		INIT_LIST_HEAD(&sched->waiting);
+		INIT_LIST_HEAD(&sched->ready);
+		INIT_LIST_HEAD(&sched->node);
+	}
 }

@@ -2,48 +2,43 @@
 #ifndef _NNPU_SCHED_H_
 #define _NNPU_SCHED_H_
 
-#include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/types.h>
-
-#include <drm/gpu_scheduler.h>
-
-#include "nnpu_gate.h"
 
 struct nnpu_ctx;
 struct nnpu_device;
 struct nnpu_job;
+struct workqueue_struct;
 
 /**
  * struct nnpu_sched - jobs of one context and priority
- * @base: scheduler; its credits are the jobs that the device has
- * @entity: its only entity: the jobs that wait
- * @gates: what the jobs in @entity wait for
  * @first_id: lowest index of a command id; see nnpu_queue.places
- * @waiting: jobs that @base has and the queue does not
- * @direct: the device has a job that @base does not know; see nnpu_sched_may_pass()
- * @looked: value of nnpu_queue.looks when nnpu_queue_resume() saw a job of it; under
- *	nnpu_qpair.lock
+ * @given: jobs that the device has, at most nnpu_queue.credits
+ * @waiting: jobs whose in-fences have not signalled
+ * @ready: jobs that wait for nothing but their turn, the oldest first
+ * @node: entry of nnpu_queue.runnable, if there are jobs in @ready and credits for them
+ * @looked: value of nnpu_queue.looks when nnpu_queue_resume() saw a job of it
+ *
+ * All but @first_id under nnpu_qpair.lock of the kernel queue.
  */
 struct nnpu_sched {
-	struct drm_gpu_scheduler base;
-	struct drm_sched_entity entity;
-	struct nnpu_gates gates;
 	u32 first_id;
-	atomic_t waiting;
-	atomic_t direct;
+	u32 given;
+	struct list_head waiting;
+	struct list_head ready;
+	struct list_head node;
 	u64 looked;
 };
 
-void nnpu_sched_prepare(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id);
-int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
-		    struct workqueue_struct *wq);
-bool nnpu_sched_may_pass(struct nnpu_sched *sched);
-void nnpu_sched_push(struct nnpu_job *job);
-void nnpu_sched_pass(struct nnpu_job *job, bool entered);
-void nnpu_sched_give_up(struct nnpu_sched *sched);
-void nnpu_sched_stop(struct nnpu_sched *sched);
-void nnpu_sched_start(struct nnpu_sched *sched);
-void nnpu_sched_close(struct nnpu_sched *sched);
-void nnpu_sched_fini(struct nnpu_sched *sched);
+extern struct workqueue_struct *nnpu_sched_wq;
+
+int nnpu_sched_setup(void);
+void nnpu_sched_teardown(void);
+void nnpu_sched_init(struct nnpu_device *ndev);
+void nnpu_sched_fini(struct nnpu_device *ndev);
+void nnpu_sched_init_ctx(struct nnpu_ctx *ctx);
+void nnpu_sched_submit(struct nnpu_job *job);
+void nnpu_sched_ready(struct nnpu_job *job);
+void nnpu_sched_drop(struct nnpu_ctx *ctx);
 
 #endif /* _NNPU_SCHED_H_ */

@@ -4,8 +4,8 @@
  *
  * Before the pause (nnpu_pause.c) the jobs that the device has end, the user queues give their
  * hardware queues back, and the device writes its programs to memory. After the pause the contexts
- * are created again, and the programs are loaded. What waited goes on: jobs in the schedulers and
- * in nnpu_queue.inflight, entries in the rings of user queues. Slots, rings and argument blocks are
+ * are created again, and the programs are loaded. What waited goes on: jobs that wait for
+ * fences or for their turn, entries in the rings of user queues. Slots, rings and argument blocks are
  * in memory of the host, which keeps them.
  *
  * What cannot be saved is lost as in a device reset, and takes nothing else with it. There is no
@@ -52,28 +52,6 @@ static void nnpu_sleep_collect(struct nnpu_device *ndev)
 		if (ctx)
 			list_add_tail(&ctx->sleep_node, &ndev->sleep.contexts);
 	}
-}
-
-static void nnpu_sleep_stop_scheds(struct nnpu_ctx *ctx)
-{
-	unsigned int i;
-
-	mutex_lock(&ctx->sched_lock);
-	ctx->scheds_stopped = nnpu_ctx_takes_jobs(ctx) && !ctx->scheds_closed;
-	for (i = 0; ctx->scheds_stopped && i < NNPU_NUM_PRIORITIES; i++)
-		nnpu_sched_stop(&ctx->scheds[i]);
-	mutex_unlock(&ctx->sched_lock);
-}
-
-static void nnpu_sleep_start_scheds(struct nnpu_ctx *ctx)
-{
-	unsigned int i;
-
-	mutex_lock(&ctx->sched_lock);
-	for (i = 0; ctx->scheds_stopped && i < NNPU_NUM_PRIORITIES; i++)
-		nnpu_sched_start(&ctx->scheds[i]);
-	ctx->scheds_stopped = false;
-	mutex_unlock(&ctx->sched_lock);
 }
 
 /* Wait until the device has no job, and no user queue. */
@@ -127,8 +105,6 @@ void nnpu_sleep_begin(struct nnpu_device *ndev)
 	/* It may have looked just before. */
 	flush_delayed_work(&ndev->userqs.work);
 	nnpu_sleep_collect(ndev);
-	list_for_each_entry(ctx, &sleep->contexts, sleep_node)
-		nnpu_sleep_stop_scheds(ctx);
 	nnpu_queue_hold(&ndev->queue, NULL);
 	nnpu_sleep_drain(ndev);
 	list_for_each_entry(ctx, &sleep->contexts, sleep_node)
@@ -170,6 +146,7 @@ int nnpu_sleep_restore(struct nnpu_device *ndev)
 			return ret;
 		if (ret) {
 			nnpu_ctx_lose(ctx, "system sleep");
+			nnpu_sched_drop(ctx);
 			nnpu_userq_lose_ctx(ctx, NNPU_USERQ_LOST);
 		}
 	}
@@ -179,9 +156,6 @@ int nnpu_sleep_restore(struct nnpu_device *ndev)
 /**
  * nnpu_sleep_end - the device works again, or is dead: go on
  * @ndev: device, after nnpu_pause_end()
- *
- * Jobs keep their order: those that have a place at the device are older than those in a
- * scheduler.
  */
 void nnpu_sleep_end(struct nnpu_device *ndev)
 {
@@ -194,7 +168,6 @@ void nnpu_sleep_end(struct nnpu_device *ndev)
 	list_for_each_entry_safe(ctx, tmp, &sleep->contexts, sleep_node) {
 		list_del_init(&ctx->sleep_node);
 		WRITE_ONCE(ctx->kept, false);
-		nnpu_sleep_start_scheds(ctx);
 		nnpu_prog_forget_all(ctx);
 		nnpu_ctx_destroy_late(ctx);
 		nnpu_ctx_put_deferred(ctx);

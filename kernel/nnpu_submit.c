@@ -16,9 +16,9 @@
 #include <drm/drm_syncobj.h>
 
 #include "nnpu_check.h"
+#include "nnpu_deps.h"
 #include "nnpu_device.h"
 #include "nnpu_file.h"
-#include "nnpu_gate.h"
 #include "nnpu_gem.h"
 #include "nnpu_job.h"
 #include "nnpu_sched.h"
@@ -45,12 +45,11 @@ struct nnpu_out_sync {
  * @args: ioctl argument, a copy
  * @begin_ns: when it was called, before any wait
  * @job: job
- * @sched_init: the scheduler's part of @job is initialised: it does not go past the scheduler
  * @out_syncs: args->num_out_syncs entries
  * @exec: reservation locks
  * @exec_used: @exec is initialised
  * @held: room for a reference of each buffer that @exec locks
- * @committed: @job belongs to the scheduler or the queue
+ * @committed: the reference of @job was given away
  */
 struct nnpu_submit {
 	struct nnpu_ctx *ctx;
@@ -58,7 +57,6 @@ struct nnpu_submit {
 	const struct drm_nnpu_submit *args;
 	u64 begin_ns;
 	struct nnpu_job *job;
-	bool sched_init;
 	struct nnpu_out_sync *out_syncs;
 	struct drm_exec exec;
 	bool exec_used;
@@ -293,8 +291,8 @@ static int nnpu_submit_in_syncs(struct nnpu_submit *s)
 
 	if (!s->args->num_in_syncs)
 		return 0;
-	s->job->gate = nnpu_gate_alloc(s->args->num_in_syncs);
-	if (!s->job->gate)
+	s->job->deps = nnpu_deps_alloc(s->args->num_in_syncs);
+	if (!s->job->deps)
 		return -ENOMEM;
 	s->job->propagate = s->args->flags & DRM_NNPU_SUBMIT_PROPAGATE;
 	for (i = 0; i < s->args->num_in_syncs; i++) {
@@ -304,7 +302,7 @@ static int nnpu_submit_in_syncs(struct nnpu_submit *s)
 		ret = drm_syncobj_find_fence(s->file, sync.handle, sync.point, 0, &fence);
 		if (ret)
 			return ret;
-		nnpu_gate_add(s->job->gate, fence);
+		nnpu_deps_add(s->job->deps, fence);
 	}
 	return 0;
 }
@@ -394,56 +392,28 @@ static void nnpu_submit_attach_syncs(struct nnpu_submit *s, struct dma_fence *fe
 	}
 }
 
-/* The commit point: from here on the job will end and signal its fence. */
-static void nnpu_submit_commit(struct nnpu_submit *s, bool entered)
+/*
+ * The commit point: from here on the job will end and signal its fence. Nothing here waits: the
+ * reservations are locked, and page faults of others need them.
+ */
+static void nnpu_submit_commit(struct nnpu_submit *s)
 {
-	struct nnpu_ctx *ctx = s->ctx;
 	struct nnpu_job *job = s->job;
 	struct dma_fence *fence;
 	bool cookie;
 
 	cookie = dma_fence_begin_signalling();
-	nnpu_job_init_fence(job, s->args->priority);
+	nnpu_job_init_fence(job);
 	fence = dma_fence_get(job->fence);
-	if (s->sched_init)
-		drm_sched_job_arm(&job->base);
 	nnpu_submit_attach_resv(s);
-	nnpu_ctx_count(ctx, NNPU_COUNT_SUBMITTED, 1);
+	nnpu_ctx_count(s->ctx, NNPU_COUNT_SUBMITTED, 1);
 	trace_nnpu_job_submit(job);
-	if (s->sched_init)
-		nnpu_sched_push(job);
-	else
-		nnpu_sched_pass(job, entered);
+	nnpu_sched_submit(job);
 	/* The job may have been freed already. */
 	s->committed = true;
 	dma_fence_end_signalling(cookie);
 	nnpu_submit_attach_syncs(s, fence);
 	dma_fence_put(fence);
-}
-
-/* Past the scheduler if the job has nothing to wait for, else to the scheduler. */
-static int nnpu_submit_dispatch(struct nnpu_submit *s)
-{
-	struct nnpu_device *ndev = s->ctx->ndev;
-	struct nnpu_job *job = s->job;
-	bool entered;
-	int ret, idx;
-
-	entered = nnpu_device_enter(ndev, &idx);
-	mutex_lock(&s->ctx->submit_lock);
-	if (!job->gate && nnpu_sched_may_pass(job->sched)) {
-		ret = 0;
-	} else {
-		ret = drm_sched_job_init(&job->base, &job->sched->entity, 1, s->ctx,
-					 s->file->client_id);
-		s->sched_init = !ret;
-	}
-	if (!ret)
-		nnpu_submit_commit(s, entered);
-	mutex_unlock(&s->ctx->submit_lock);
-	if (entered)
-		nnpu_device_exit(ndev, idx);
-	return ret;
 }
 
 /*
@@ -510,7 +480,8 @@ static int nnpu_submit(struct nnpu_submit *s)
 	ret = nnpu_submit_lock(s);
 	if (ret)
 		return ret;
-	return nnpu_submit_dispatch(s);
+	nnpu_submit_commit(s);
+	return 0;
 }
 
 /**

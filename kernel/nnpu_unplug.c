@@ -58,9 +58,9 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
  * nnpu_unplug - take the driver off the device
  * @ndev: device, present or already removed
  *
- * Jobs end with -ENODEV: those in flight at once, and the schedulers run those that wait, which
- * run_job ends. Open files, fences and buffers keep memory only, which is freed
- * with the last of them.
+ * Jobs end with -ENODEV, also those that wait for in-fences: nobody waits for these, only the fence
+ * of such a job does. Open files, fences and buffers keep memory only, which is freed with the last
+ * of them.
  */
 void nnpu_unplug(struct nnpu_device *ndev)
 {
@@ -79,6 +79,7 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_dump_fini(ndev);
 	/* Removed in system sleep: what waits for the end of that ends. Mappings go later. */
 	nnpu_sleep_end(ndev);
+	nnpu_sched_fini(ndev);
 
 	nnpu_release_flush(&ndev->release);
 	nnpu_ctx_unplug_all(ndev);

@@ -4,7 +4,7 @@
 
 SELFTEST_DIR := $(BUILD)/selftests
 SELFTEST_PROGRAMS := nnpu_uapi nnpu_userptr nnpu_context nnpu_submit nnpu_sync nnpu_deadline \
-	nnpu_sched nnpu_kill nnpu_admin nnpu_userq nnpu_userq_end nnpu_userq_load nnpu_power \
+	nnpu_sched nnpu_fence nnpu_kill nnpu_admin nnpu_userq nnpu_userq_end nnpu_userq_load nnpu_power \
 	nnpu_recovery nnpu_pause nnpu_sleep nnpu_netlink nnpu_netlink_fuzz nnpu_fdinfo nnpu_unbind
 # Need what only the debug kernel has.
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth

@@ -345,7 +345,7 @@ TEST_F(contexts, charged_to_the_cgroup)
 
 	if (geteuid() != 0)
 		NNPU_SKIP(return, "not root");
-	places = 3 * (read_number("/sys/module/nnpu/parameters", "max_inflight") + 2);
+	places = 3 * (read_number("/sys/module/nnpu/parameters", "max_inflight") + 1);
 	ASSERT_LT(0, places);
 	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &size));
 	ASSERT_NE(NULL, mkdtemp(root));

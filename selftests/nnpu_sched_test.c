@@ -18,6 +18,8 @@
 #define FLOOD		256
 /* Edge of the convolution of a job of a flood. */
 #define SLOW		192
+/* Links of a chain of jobs. */
+#define CHAIN		12
 
 FIXTURE(nnpu)
 {
@@ -141,6 +143,110 @@ TEST_F(nnpu, waiting_is_no_hang)
 	ASSERT_EQ(0, nnpu_query(self->flood, DRM_NNPU_QUERY_CONTEXT_INFO, &info, &size));
 	EXPECT_EQ(0, info.jobs_failed);
 	EXPECT_EQ(0, info.jobs_timedout);
+}
+
+static int share(int from, uint32_t handle, int to, uint32_t *shared)
+{
+	struct drm_syncobj_handle arg = { .handle = handle, .fd = -1 };
+	int ret = nnpu_ioctl(from, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg);
+
+	if (ret)
+		return ret;
+	ret = nnpu_ioctl(to, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &arg);
+	close(arg.fd);
+	*shared = arg.handle;
+	return ret;
+}
+
+/* A job that waits for the end of a flood does not hold up those behind it. */
+TEST_F(nnpu, a_fence_holds_up_nobody)
+{
+	struct drm_nnpu_sync in = { 0 };
+	struct nnpu_job waits;
+	int first, flood;
+
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &waits, 64));
+	ASSERT_EQ(0, submit(self->flood, &self->slow, DRM_NNPU_PRIORITY_HIGH, FLOOD));
+	ASSERT_EQ(0, share(self->flood, self->slow.syncobj, self->fd, &in.handle));
+	waits.submit.in_syncs = (uintptr_t)&in;
+	waits.submit.num_in_syncs = 1;
+	nnpu_job_fill(&waits, 1);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &waits));
+	ASSERT_EQ(0, nnpu_job_run(self->fd, &self->job, 2));
+	/* In this order: the flood was there when the first job was looked at. */
+	first = nnpu_syncobj_status(self->fd, waits.syncobj);
+	flood = nnpu_syncobj_status(self->flood, self->slow.syncobj);
+	EXPECT_EQ(0, first);
+	EXPECT_EQ(0, flood);
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &waits, WAIT_MS));
+	EXPECT_EQ(1, nnpu_syncobj_status(self->flood, self->slow.syncobj));
+	EXPECT_TRUE(nnpu_job_correct(&waits, 1));
+	nnpu_syncobj_destroy(self->fd, in.handle);
+	nnpu_job_fini(self->fd, &waits);
+}
+
+/* A file with jobs that wait for jobs of others, and for each other. */
+static int submit_chains(int fd, struct nnpu_job *job, uint32_t of_others)
+{
+	struct drm_nnpu_sync in[2] = { { .handle = of_others }, { .handle = job->syncobj } };
+	unsigned int i;
+	int ret = 0;
+
+	job->submit.in_syncs = (uintptr_t)in;
+	for (i = 0; !ret && i < CHAIN; i++) {
+		/* Nothing has the syncobj of the job before the first link is there. */
+		job->submit.num_in_syncs = i ? 2 : 1;
+		job->submit.priority = i % 3;
+		job->submit.flags = i % 5 ? 0 : DRM_NNPU_SUBMIT_PROPAGATE;
+		ret = nnpu_job_submit(fd, job);
+	}
+	job->submit.num_in_syncs = 0;
+	return ret;
+}
+
+/*
+ * The end of the fences that jobs wait for meets the close of their file, at any moment of both:
+ * each fence signals, and nothing is left.
+ */
+TEST_F_TIMEOUT(nnpu, fences_end_while_files_close, 600)
+{
+	long jobs = nnpu_debugfs_value(self->fd, "objects", "jobs");
+	const char *closes = getenv("NNPU_CLOSES");
+	unsigned int rounds = closes ? (unsigned int)atoi(closes) : 200, i, ms;
+
+	for (i = 0; i < rounds; i++) {
+		uint32_t others, out;
+		struct nnpu_job job;
+		unsigned int spin;
+		int fd, status;
+
+		fd = nnpu_open();
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, nnpu_job_init(fd, &job, 1));
+		ASSERT_EQ(0, share(self->fd, self->job.syncobj, fd, &others));
+		ASSERT_EQ(0, share(fd, job.syncobj, self->fd, &out));
+		nnpu_job_fill(&self->job, i);
+		ASSERT_EQ(0, submit(self->fd, &self->job, DRM_NNPU_PRIORITY_LOW, 3));
+		ASSERT_EQ(0, submit_chains(fd, &job, others));
+		munmap(job.buf.map, job.buf.size);
+		for (spin = i % 32 * 20000; spin; spin--)
+			__asm__ volatile("" : : : "memory");
+		close(fd);
+		ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, out, WAIT_MS));
+		status = nnpu_syncobj_status(self->fd, out);
+		EXPECT_TRUE(status == 1 || status == -ECANCELED) {
+			TH_LOG("round %u: %d", i, status);
+		}
+		ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
+		EXPECT_TRUE(nnpu_job_correct(&self->job, i));
+		nnpu_syncobj_destroy(self->fd, out);
+	}
+	for (ms = 0; nnpu_debugfs_value(self->fd, "objects", "jobs") > jobs && ms < WAIT_MS; ms++)
+		usleep(1000);
+	EXPECT_EQ(jobs, nnpu_debugfs_value(self->fd, "objects", "jobs"));
+	for (ms = 0; nnpu_debugfs_value(self->fd, "objects", "contexts") > 2 && ms < WAIT_MS; ms++)
+		usleep(1000);
+	EXPECT_GE(2, nnpu_debugfs_value(self->fd, "objects", "contexts"));
 }
 
 TEST_HARNESS_MAIN

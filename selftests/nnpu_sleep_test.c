@@ -122,7 +122,7 @@ TEST_F_TIMEOUT(sleep, contexts_and_programs_come_back, 600)
 	EXPECT_EQ(0, nnpu_context_destroy(self->fd, ctx));
 }
 
-/* Some at the engines, some at the device, some in the scheduler. */
+/* Some at the engines, some at the device, some in the driver. */
 TEST_F_TIMEOUT(sleep, jobs_in_flight_end_well, 600)
 {
 	struct nnpu_job jobs[JOBS];

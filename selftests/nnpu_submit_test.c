@@ -86,7 +86,7 @@ TEST_F(nnpu, contexts_share_lock_classes)
 		ASSERT_LE(0, fds[i]);
 		ASSERT_EQ(0, nnpu_job_init_slow(fds[i], &slow[i], 64));
 		ASSERT_EQ(0, nnpu_job_init(fds[i], &next[i], 16));
-		/* The scheduler of the context has to wait for one of them. */
+		/* One of them has to wait for the other. */
 		next[i].submit.in_syncs = (uintptr_t)&slow[i].out_sync;
 		next[i].submit.num_in_syncs = 1;
 		nnpu_job_fill(&next[i], i);
@@ -271,13 +271,35 @@ TEST_F(nnpu, in_fence)
 	nnpu_job_fini(self->fd, &second);
 }
 
-/*
- * A job that waits for nothing goes past the scheduler, but not past a job of its context and
- * priority that waits there.
- */
+/* Of one context and priority: those that wait for nothing keep their order. */
 TEST_F(nnpu, no_job_overtakes)
 {
+	struct nnpu_job first, second;
+	unsigned int i;
+
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &first, 16));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &second, 16));
+	nnpu_job_fill(&first, 1);
+	nnpu_job_fill(&second, 2);
+	/* More than the device takes at a time. The fence is that of the last one. */
+	for (i = 0; i < 40; i++)
+		ASSERT_EQ(0, nnpu_job_submit(self->fd, &first));
+	/* Engines run jobs side by side: so many may end before the one before them. */
+	for (i = 0; i < 64; i++)
+		ASSERT_EQ(0, nnpu_job_submit(self->fd, &second));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &second, 60000));
+	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, first.syncobj));
+	EXPECT_TRUE(nnpu_job_correct(&first, 1));
+	EXPECT_TRUE(nnpu_job_correct(&second, 2));
+	nnpu_job_fini(self->fd, &second);
+	nnpu_job_fini(self->fd, &first);
+}
+
+/* One that waits for a fence does, and runs after it. */
+TEST_F(nnpu, waiting_job_runs_last)
+{
 	struct nnpu_job slow, first, second;
+	int waits, before;
 
 	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 192));
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &first, 16));
@@ -292,12 +314,14 @@ TEST_F(nnpu, no_job_overtakes)
 	second.submit.priority = DRM_NNPU_PRIORITY_HIGH;
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &slow));
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &first));
-	/* The device would run it before the end of the slow one. */
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &second));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &second, 60000));
-	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, slow.syncobj));
-	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, first.syncobj));
+	/* In this order: what it waits for has ended if it has. */
+	waits = nnpu_syncobj_status(self->fd, first.syncobj);
+	before = nnpu_syncobj_status(self->fd, slow.syncobj);
+	EXPECT_LE(waits, before);
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &first, 60000));
+	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, slow.syncobj));
 	EXPECT_TRUE(nnpu_job_correct(&first, 1));
 	EXPECT_TRUE(nnpu_job_correct(&second, 2));
 	nnpu_job_fini(self->fd, &second);
@@ -405,7 +429,7 @@ static void *close_while_scheduled(void *data)
 }
 
 /*
- * When a file is closed, the scheduler must not keep anything of it. A kernel with KASAN
+ * When a file is closed, the driver must not keep anything of it. A kernel with KASAN
  * reports a stale reference; any other kernel crashes on a corrupted list sooner or later.
  */
 TEST_F_TIMEOUT(nnpu, close_while_scheduled, 3600)
