@@ -150,7 +150,7 @@ include tests/build.mk
 include Documentation/build.mk
 
 ifneq ($(wildcard $(BUILD)),)
--include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/pic $(BUILD)/counted -name '*.d' 2>/dev/null)
 endif
 
 module:

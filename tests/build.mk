@@ -25,6 +25,13 @@ VM_LONG_TESTS :=
 # Linker flags of programs whose allocations fail, with failing_allocations.o.
 FAILING_ALLOCATIONS := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc reallocarray strdup)
 
+# The operations once more, each basic block of which calls __sanitizer_cov_trace_pc().
+OPS_COUNTED := $(patsubst %.c,$(BUILD)/counted/%.o,$(EMU_OPS_SRCS))
+$(BUILD)/counted/%.o: DIR_CFLAGS = -Iemulator -Ikernel -ffp-contract=off -fno-trapping-math -fno-math-errno \
+	-fsanitize-coverage=trace-pc
+$(BUILD)/counted/%.o: %.c FORCE
+	$(call if-changed,CC,$(CC) $(ALL_CFLAGS) $(DEP_FLAGS) -c -o $@ $<)
+
 include $(wildcard tests/*/build.mk)
 
 # Shell tests of the libraries source it from where they are.

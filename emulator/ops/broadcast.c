@@ -221,8 +221,6 @@ execute(const struct op_call *c, broadcast_fn fn, const void *state, bool takes_
 	struct loop loop = { total, sa, sb };
 	struct broadcast_run run;
 
-	if (total == 0)
-		return 0;
 	if (!row || total > PIECE || total * units >= OP_PACE_UNITS)
 		return execute_parts(c, fn, state, takes_rows, units, row ? &loop : NULL, total);
 	/* A short row is not worth another thread, and has fewer units than there are between two points. */

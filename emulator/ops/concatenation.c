@@ -107,8 +107,6 @@ int concatenation_execute(const struct op_call *c)
 
 	if (op_get_axis(c, c->num_inputs - 1, out->rank, false, &axis))
 		return -1;
-	if (out->bytes == 0)
-		return 0;
 	outer = tensor_elements_of(out, 0, axis);
 	row = row_bytes(out, axis);
 	for (unsigned int i = 0; i < c->num_inputs - 1; i++) {

@@ -89,8 +89,6 @@ int conv2d_execute(const struct op_call *c)
 
 int conv_execute(const struct op_call *c, const struct conv *cv)
 {
-	if (c->out[0]->bytes == 0)
-		return 0;
 	if (kernels_plain())
 		return conv_plain_execute(c, cv);
 	if (type_is_quant8(c->in[0]->type))

@@ -282,8 +282,6 @@ static int execute(const struct op_call *c, const struct direct *d, sum_fn sum, 
 	struct op_parts parts = { .compute = execute_part, .work = &call };
 	size_t rows = (size_t)d->out.n * d->out.y;
 
-	if (c->out[0]->bytes == 0)
-		return 0;
 	call.d.frange = frange_of(d->activation);
 	if (type_is_quant8(c->in[0]->type)) {
 		call.d.in_byte = qbyte_of(c->in[0]);

@@ -280,6 +280,9 @@ int detection_execute(const struct op_call *c)
 		if (count < 0)
 			return OP_ABORTED;
 		((int32_t *)c->out[3]->data)[n] = (int32_t)count;
+		/* There may be no anchors. */
+		if (op_pace(&d.pace, 64))
+			return OP_ABORTED;
 	}
 	return 0;
 }

@@ -238,8 +238,6 @@ int elementwise_execute(const struct op_call *c)
 		return -1;
 	if (type == NNPU_TYPE_TENSOR_INT32 && a != ACTIVATION_NONE)
 		return op_fail(c, NNPU_REASON_VALUE, 2);
-	if (c->out[0]->bytes == 0)
-		return 0;
 	if (type_is_quant8(type)) {
 		op = (struct element_op){ .op = c->desc->op };
 		return execute_quant(c, &op, a);

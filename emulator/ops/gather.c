@@ -60,8 +60,6 @@ static int copy_rows(const struct op_call *c, unsigned int operand, const struct
 		if (op_pace_row(&pace, i, 2))
 			return OP_ABORTED;
 	}
-	if (bytes == 0)
-		return 0;
 	for (size_t o = 0; o < outer; o++) {
 		const char *in = (const char *)values->data + o * rows * bytes;
 

@@ -68,10 +68,10 @@ static size_t row_bytes(const struct tensor *t)
 	return tensor_elements_of(t, 1, t->rank) * type_size(t->type);
 }
 
-/* The key: a seed and a row. */
+/* The key: a seed and a row, if there are rows. */
 size_t lsh_projection_scratch(const struct op_call *c)
 {
-	return scratch_add(0, sizeof(float) + row_bytes(c->in[1]), 1);
+	return scratch_add(0, sizeof(float) + (c->in[1]->bytes ? row_bytes(c->in[1]) : 0), 1);
 }
 
 /*
@@ -252,11 +252,16 @@ int lsh_projection_execute(const struct op_call *c)
 			signature = signature << 1 | (unsigned int)bit;
 			if (kind == LSH_DENSE)
 				*out++ = bit;
+			/* The tensor may have no rows. */
+			if (op_pace(&pace, 16))
+				return OP_ABORTED;
 		}
 		if (kind == LSH_SPARSE)
 			signature += (uint64_t)i << bits;
 		if (kind != LSH_DENSE)
 			*out++ = (int32_t)(uint32_t)signature;
+		if (op_pace(&pace, 8))
+			return OP_ABORTED;
 	}
 	return 0;
 }

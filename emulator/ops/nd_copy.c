@@ -9,10 +9,11 @@
 
 void nd_strides(const struct tensor *t, ptrdiff_t *strides)
 {
-	ptrdiff_t stride = 1;
+	/* Unsigned: those of a tensor without elements may wrap around. */
+	size_t stride = 1;
 
 	for (unsigned int i = t->rank; i-- > 0;) {
-		strides[i] = stride;
+		strides[i] = (ptrdiff_t)stride;
 		stride *= t->dims[i];
 	}
 }

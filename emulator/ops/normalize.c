@@ -103,7 +103,7 @@ int l2_normalization_execute(const struct op_call *c)
 
 	if (rows_of(c, 1, &r))
 		return -1;
-	for (size_t i = 0; i < r.outer * r.inner && r.size; i++) {
+	for (size_t i = 0; i < r.outer * r.inner; i++) {
 		size_t at = row_start(&r, i);
 
 		if (type_is_quant8(c->in[0]->type))
@@ -154,8 +154,7 @@ int lrn_execute(const struct op_call *c)
 	if (rows_of(c, 5, &r))
 		return -1;
 	apart = r.inner * sizeof(float);
-	/* There may be very many rows without elements. */
-	for (size_t i = 0; i < r.outer * r.inner && r.size; i++) {
+	for (size_t i = 0; i < r.outer * r.inner; i++) {
 		const float *in = (const float *)c->in[0]->data + row_start(&r, i);
 		float *out = (float *)c->out[0]->data + row_start(&r, i);
 
@@ -210,7 +209,7 @@ int log_softmax_execute(const struct op_call *c)
 	if (read_beta(c, &beta) || rows_of(c, 2, &r))
 		return -1;
 	apart = r.inner * sizeof(float);
-	for (size_t i = 0; i < r.outer * r.inner && r.size; i++) {
+	for (size_t i = 0; i < r.outer * r.inner; i++) {
 		const float *in = (const float *)c->in[0]->data + row_start(&r, i);
 		float *out = (float *)c->out[0]->data + row_start(&r, i);
 		float max = -FLT_MAX, sum = 0.0f;

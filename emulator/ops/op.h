@@ -218,12 +218,12 @@ struct op_desc {
 	op_decode_fn *decode;
 	/*
 	 * Optional. Bytes of scratch memory that execute() needs. All shapes are known, but
-	 * no values. SIZE_MAX: the size overflows.
+	 * no values. At least one output has elements. SIZE_MAX: the size overflows.
 	 */
 	size_t (*scratch)(const struct op_call *c);
 	/*
-	 * Compute the outputs. Returns 0, or -1 with error for values the operation
-	 * refuses, or OP_ABORTED as soon as op_progress() says so.
+	 * Compute the outputs, at least one of which has elements: see op_execute(). Returns 0, or -1 with
+	 * error for values the operation refuses, or OP_ABORTED as soon as op_progress() says so.
 	 */
 	int (*execute)(const struct op_call *c);
 };
@@ -267,7 +267,7 @@ bool op_wants_widening(const struct op_call *c);
 
 /*
  * Bytes of scratch memory that op_execute() needs at c->scratch. SIZE_MAX: the size
- * overflows. All shapes are known.
+ * overflows. All shapes are known. 0 if no output has elements.
  */
 size_t op_scratch(const struct op_call *c);
 
@@ -277,7 +277,10 @@ size_t op_scratch(const struct op_call *c);
  */
 int op_check(uint32_t opcode, const struct op_call *c);
 
-/* desc->execute(), with copies of operands if the call is widened. */
+/*
+ * desc->execute(), with copies of operands if the call is widened. If no output has elements, there is
+ * nothing to compute, and desc->check() looks at the scalars of the job.
+ */
 int op_execute(const struct op_call *c);
 
 /* May a command of an operation of the HAL have these numbers of operands? */

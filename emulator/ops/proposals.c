@@ -188,7 +188,7 @@ int proposals_infer(const struct op_call *c)
 		return ret;
 	if (c->loading)
 		return 1;
-	if (p.cells) {
+	if (c->in[0]->bytes) {
 		memory = op_take(c->progress, p.cells * CELL_BYTES, NULL);
 		if (!memory)
 			return OP_NO_MEMORY;
@@ -224,8 +224,6 @@ int proposals_execute(const struct op_call *c)
 
 	if (read_operands(c, &p))
 		return -1;
-	if (p.cells == 0)
-		return 0;
 	place_work(&p, c->scratch);
 	p.pace.progress = c->progress;
 	for (uint32_t n = 0; n < p.score.n; n++) {

@@ -118,8 +118,7 @@ int quantized_16bit_lstm_execute(const struct op_call *c)
 	float product = c->in[0]->scale * c->in[1]->scale;
 	struct qfactor f = qfactor_from((double)product * 4096);
 
-	/* There may be very many batches without cells. */
-	for (uint32_t b = 0; b < batches && cells; b++) {
+	for (uint32_t b = 0; b < batches; b++) {
 		for (uint32_t i = 0; i < cells; i++) {
 			size_t at = (size_t)b * cells + i;
 			int32_t in = fixed_logistic(gate(&pace, c, GATE_IN, b, i, f));

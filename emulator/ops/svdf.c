@@ -87,9 +87,6 @@ int svdf_execute(const struct op_call *c)
 
 	if (geometry(c, &s))
 		return -1;
-	/* There may be very many batches without filters. */
-	if (s.filters == 0)
-		return 0;
 	bias = float_data(c, 3);
 	for (uint32_t b = 0; b < s.batch; b++) {
 		float newest[ROW_PRODUCTS], *out = (float *)c->out[1]->data + (size_t)b * s.units;

@@ -8,7 +8,7 @@ EMU_TESTS := $(patsubst $(EMU_TEST_DIR)/%.c,$(BUILD)/tests/%,\
 
 $(BUILD)/obj/$(EMU_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests
 
-$(EMU_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(EMU_TEST_DIR)/%.o \
+$(filter-out $(BUILD)/tests/emu_empty_test,$(EMU_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/$(EMU_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(EMU_TEST_DIR)/rig.o $(BUILD)/obj/$(EMU_TEST_DIR)/sample_images.o \
 		$(BUILD)/lib/libnnpu-emu.a FORCE
 	$(call link,$^ -lpthread -lm)
@@ -37,6 +37,15 @@ PACE_TESTS += $(EMU_PACE_TESTS)
 
 # What the host gives: sanitizers have more, and a heap of their own.
 PACE_TESTS += $(addprefix $(BUILD)/tests/,emu_bound_test emu_fragments_test emu_page_runs_test)
+
+# Counted: see tests/build.mk. These operations are in place of those of the library.
+$(BUILD)/obj/$(EMU_TEST_DIR)/emu_empty_test.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Iemulator/ops -Ikernel -Itests
+$(BUILD)/tests/emu_empty_test: $(addprefix $(BUILD)/obj/$(EMU_TEST_DIR)/,emu_empty_test.o rig.o sample_images.o) \
+		$(addprefix $(BUILD)/obj/tests/ops/,empty_calls.o large_calls.o) $(OPS_COUNTED) \
+		$(BUILD)/lib/libnnpu-emu.a FORCE
+	$(call link,$^ -lpthread -lm)
+$(BUILD)/tests/emu_empty_test: DIR_LDFLAGS = $(patsubst %,-Wl$(comma)--wrap=%,op_progress op_execute)
 
 # It reads and compares as nnvec does.
 EMU_VECTORS_OBJS := $(TOOLS_COMMON) $(BUILD)/lib/libnnhal.a

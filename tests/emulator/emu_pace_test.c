@@ -382,7 +382,7 @@ static void expect_paced_job(int status, const char *what)
 	rig_unload(&rig, 1, PROGRAM);
 }
 
-/* A dimension of 0 is not known, for the device. */
+/* A record with a dimension of 0 does not know it. emu_empty_test lets the device compute such shapes. */
 static bool is_empty(const struct large_call *call)
 {
 	return strstr(call->operands, "x0 ");

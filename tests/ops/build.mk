@@ -16,11 +16,16 @@ $(BUILD)/obj/$(OPS_TEST_DIR)/%.o: \
 $(BUILD)/obj/$(OPS_TEST_DIR)/ops_vectors_test.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Iemulator/ops -Iuserspace/libnnhal/include -ffp-contract=off
 
-$(OPS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(OPS_TEST_DIR)/%.o \
+$(filter-out $(BUILD)/tests/ops_empty_test,$(OPS_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/$(OPS_TEST_DIR)/%.o \
 		$(OPS_TEST_OBJS) FORCE
 	$(call link,$^ -lpthread -lm)
 
 $(BUILD)/tests/ops_vectors_test: $(BUILD)/lib/libnnhal.a
+
+# Counted: see tests/build.mk.
+$(BUILD)/tests/ops_empty_test: $(BUILD)/obj/$(OPS_TEST_DIR)/ops_empty_test.o $(OPS_COUNTED) \
+		$(filter-out $(patsubst %.c,$(BUILD)/obj/%.o,$(EMU_OPS_SRCS)),$(OPS_TEST_OBJS)) FORCE
+	$(call link,$^ -lpthread -lm)
 
 HOST_TESTS += $(OPS_TESTS)
 PACE_TESTS += $(BUILD)/tests/ops_pace_test

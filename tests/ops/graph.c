@@ -29,9 +29,14 @@ void *graph_alloc(size_t bytes)
 	return posix_memalign(&p, 64, bytes ? bytes : 1) ? NULL : p;
 }
 
+/* More than this a device does not have. */
+#define TAKE_MAX	(1ull << 30)
+
 void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
 {
 	(void)p;
+	if (bytes > TAKE_MAX)
+		return NULL;
 	if (taken)
 		*taken += (bytes + 64) / 64 * 64;
 	return graph_alloc(bytes);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "large_calls.h"
+#include "tflite/tflite_ops.h"
 
 #define CALL(op, operands)	{ NNPU_OP_##op, operands }
 #define UNARY(op)		CALL(op, "f:64M > f")
@@ -229,12 +230,14 @@ static float real(const char **s)
 
 static enum nnpu_type type_of(char c)
 {
-	static const char letters[] = "fhusctowyi";
+	static const char letters[] = "fhusctowyilzdqvp";
 	static const enum nnpu_type types[] = {
 		NNPU_TYPE_TENSOR_FLOAT32, NNPU_TYPE_TENSOR_FLOAT16,
 		NNPU_TYPE_TENSOR_QUANT8_ASYMM, NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED,
 		NNPU_TYPE_TENSOR_QUANT8_SYMM, NNPU_TYPE_TENSOR_INT32, NNPU_TYPE_TENSOR_BOOL8,
 		NNPU_TYPE_TENSOR_QUANT16_ASYMM, NNPU_TYPE_TENSOR_QUANT16_SYMM, NNPU_TYPE_INT32,
+		TFLITE_TENSOR_INT64, TFLITE_TENSOR_COMPLEX64, TFLITE_TENSOR_FLOAT64, TFLITE_TENSOR_UINT64,
+		TFLITE_TENSOR_UINT32, TFLITE_TENSOR_UINT16,
 	};
 	const char *at = strchr(letters, c);
 
@@ -286,22 +289,30 @@ static void read_tensor(const char **s, struct large_operand *o)
 static void read_list(enum nnpu_operation op, bool second, const char **s,
 		      struct large_operand *o)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, columns = 0;
 	char *end;
 
 	o->kind = LARGE_LIST;
 	o->type = NNPU_TYPE_TENSOR_INT32;
 	do {
+		if (n == LARGE_MAX_LIST)
+			abort();
 		o->list[n++] = (int32_t)strtol(*s + 1, &end, 10);
 		*s = end;
 	} while (**s == ',');
 	++*s;
+	if (**s == 'x') {
+		++*s;
+		columns = number(s);
+	}
 	/* Pairs where a list has a row for each dimension. */
 	if (op == NNPU_OP_PAD || op == NNPU_OP_PAD_V2 ||
-	    (op == NNPU_OP_SPACE_TO_BATCH_ND && !second)) {
+	    (op == NNPU_OP_SPACE_TO_BATCH_ND && !second))
+		columns = 2;
+	if (columns) {
 		o->rank = 2;
-		o->dims[0] = n / 2;
-		o->dims[1] = 2;
+		o->dims[0] = n / columns;
+		o->dims[1] = columns;
 	} else {
 		o->rank = 1;
 		o->dims[0] = n;

@@ -189,8 +189,6 @@ int tflite_conv_2d_execute(const struct op_call *c)
 
 	if (conv_geometry(c, &k))
 		return -1;
-	if (c->out[0]->bytes == 0)
-		return 0;
 	k.cv.out = image_of(c->out[0], false);
 	/* Weights of bytes with one scale have a product of scales of their own. */
 	if (tflite_conv_start(c, &k.sums, c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM))
@@ -269,8 +267,6 @@ int tflite_depthwise_execute(const struct op_call *c)
 
 	if (depthwise_geometry(c, &k))
 		return -1;
-	if (c->out[0]->bytes == 0)
-		return 0;
 	k.cv.out = image_of(c->out[0], false);
 	if (tflite_conv_start(c, &k.sums, c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM))
 		return OP_ABORTED;

@@ -311,8 +311,6 @@ int tflite_conv_3d_transpose_execute(const struct op_call *c)
 
 	if (transposed_geometry(c, &v, dims))
 		return -1;
-	if (c->out[0]->bytes == 0)
-		return 0;
 	v.in = c->in[2]->data;
 	v.filter = c->in[1]->data;
 	v.bias = op_has_input(c, 3) ? c->in[3]->data : NULL;

@@ -59,8 +59,6 @@ int tflite_dilate_execute(const struct op_call *c)
 	ptrdiff_t from[NNPU_MAX_RANK], to[NNPU_MAX_RANK];
 	struct nd_dim dims[NNPU_MAX_RANK];
 
-	if (out->bytes == 0)
-		return 0;
 	if (nd_fill(&pace, out->data, size, tensor_elements(out), c->in[AT_PADDING]->data))
 		return OP_ABORTED;
 	nd_strides(in, from);

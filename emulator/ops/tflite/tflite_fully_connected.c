@@ -144,8 +144,6 @@ int tflite_fully_connected_execute(const struct op_call *c)
 
 	if (geometry(c, &d))
 		return -1;
-	if (c->out[0]->bytes == 0)
-		return 0;
 	if (is_conv(c))
 		return execute_conv(c, &d);
 	if (tflite_conv_start(c, &d.sums, true))

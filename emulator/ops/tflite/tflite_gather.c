@@ -89,8 +89,6 @@ int tflite_gather_execute(const struct op_call *c)
 		if (op_pace_row(&pace, i, 2))
 			return OP_ABORTED;
 	}
-	if (c->out[0]->bytes == 0)
-		return 0;
 	for (size_t b = 0; b < batches; b++) {
 		for (size_t o = 0; o < outer; o++) {
 			const char *from = (const char *)t->data +

@@ -18,8 +18,6 @@ static int set_diagonals(const struct op_call *c, struct op_pace *pace,
 	size_t rows = out->dims[out->rank - 2], columns = out->dims[out->rank - 1];
 	size_t n = rows < columns ? rows : columns;
 
-	if (diagonals->bytes == 0)
-		return 0;
 	return nd_copy(pace, diagonals->data, out->data, type_size(out->type), (struct nd_dim[]){
 			{ tensor_elements_of(out, 0, out->rank - 2u), (ptrdiff_t)n,
 			  (ptrdiff_t)(rows * columns) },

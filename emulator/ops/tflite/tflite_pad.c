@@ -148,8 +148,6 @@ int tflite_mirror_pad_execute(const struct op_call *c)
 
 	if (get_mode(c, &mode))
 		return -1;
-	if (out->bytes == 0)
-		return 0;
 	nd_strides(in, strides);
 	rows = tensor_elements_of(out, 0, last);
 	for (size_t r = 0; r < rows; r++) {

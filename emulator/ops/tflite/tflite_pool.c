@@ -106,8 +106,6 @@ static int execute(const struct op_call *c, bool max)
 
 	if (geometry(c, &p))
 		return -1;
-	if (c->out[0]->bytes == 0)
-		return 0;
 	p.range = qrange_of(p.activation, c->out[0]);
 	p.pace.progress = c->progress;
 	for (size_t row = 0; row < (size_t)p.in.n * p.y.out; row++) {

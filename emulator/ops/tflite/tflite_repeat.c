@@ -25,8 +25,6 @@ static int copy_strided(const struct op_call *c, ptrdiff_t at, const ptrdiff_t *
 	ptrdiff_t out_strides[NNPU_MAX_RANK];
 	struct nd_dim dims[NNPU_MAX_RANK];
 
-	if (out->bytes == 0)
-		return 0;
 	nd_strides(out, out_strides);
 	for (unsigned int i = 0; i < out->rank; i++)
 		dims[i] = (struct nd_dim){ out->dims[i], strides[i], out_strides[i] };
@@ -135,8 +133,6 @@ int tflite_reverse_execute(const struct op_call *c)
 
 	if (reversed(c, &mask))
 		return -1;
-	if (in->bytes == 0)
-		return 0;
 	nd_strides(in, strides);
 	for (unsigned int i = 0; i < in->rank; i++) {
 		if (!(mask >> i & 1))
@@ -195,8 +191,6 @@ int tflite_reverse_sequence_execute(const struct op_call *c)
 
 	if (get_sequences(c, &s))
 		return -1;
-	if (in->bytes == 0)
-		return 0;
 	nd_strides(in, strides);
 	for (unsigned int i = 0; i < in->rank; i++)
 		dims[i] = (struct nd_dim){ in->dims[i], strides[i], strides[i] };

@@ -154,8 +154,6 @@ int tflite_resize_bilinear_execute(const struct op_call *c)
 
 	if (geometry(c, &r))
 		return -1;
-	if (c->out[0]->bytes == 0)
-		return 0;
 	if (tflite_type_of(c->in[0]) == TFLITE_FLOAT32 || tflite_type_of(c->in[0]) == TFLITE_UINT8)
 		return resize_bilinear(c, r.align, r.half);
 	for (size_t row = 0; row < (size_t)r.out.n * r.out.y; row++) {
@@ -202,8 +200,6 @@ int tflite_resize_nearest_execute(const struct op_call *c)
 
 	if (geometry(c, &r))
 		return -1;
-	if (c->out[0]->bytes == 0)
-		return 0;
 	pixel = r.in.c * size;
 	for (size_t row = 0; row < (size_t)r.out.n * r.out.y; row++) {
 		uint32_t y = nearest(&r, (uint32_t)(row % r.out.y), r.out.y, r.in.y);

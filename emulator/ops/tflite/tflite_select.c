@@ -92,8 +92,6 @@ static int select_all(const struct op_call *c, ptrdiff_t strides[3][NNPU_MAX_RAN
 	size_t rows = tensor_elements_of(out, 0, last), n;
 	char *to = out->data;
 
-	if (out->bytes == 0)
-		return 0;
 	for (size_t k = 0; k < rows; k++) {
 		struct row r = { c->in[0]->data, c->in[1]->data, c->in[2]->data,
 				 { strides[0][last], strides[1][last], strides[2][last] } };

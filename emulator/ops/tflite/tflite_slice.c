@@ -27,8 +27,6 @@ static int copy_cuts(struct op_pace *pace, const struct tensor *in, const struct
 	ptrdiff_t strides[NNPU_MAX_RANK], at = 0, out_stride = 1;
 	struct nd_dim dims[NNPU_MAX_RANK];
 
-	if (out->bytes == 0)
-		return 0;
 	nd_strides(in, strides);
 	for (unsigned int i = in->rank; i-- > 0;) {
 		at += (ptrdiff_t)cuts[i].begin * strides[i];
@@ -298,8 +296,6 @@ static int copy_parts(const struct op_call *c, const struct tensor *in, unsigned
 	size_t outer = tensor_elements_of(in, 0, axis), inner, at = 0;
 	ptrdiff_t row;
 
-	if (in->bytes == 0)
-		return 0;
 	inner = tensor_elements_of(in, axis + 1, in->rank);
 	row = (ptrdiff_t)(inner * in->dims[axis]);
 	for (unsigned int o = 0; o < c->num_outputs; o++) {

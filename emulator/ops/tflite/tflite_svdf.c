@@ -116,9 +116,6 @@ int tflite_svdf_execute(const struct op_call *c)
 
 	if (geometry(c, &s))
 		return -1;
-	/* Without filters there are no units, but there may be many batches. */
-	if (c->out[0]->bytes == 0)
-		return 0;
 	s.pace.progress = c->progress;
 	s.feature = qfactor_from(c->in[0]->scale * c->in[AT_FEATURE]->scale /
 				 c->in[AT_STATE]->scale);
