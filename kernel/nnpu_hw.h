@@ -152,7 +152,9 @@
 #define NNPU_INJECT_LOAD_SLOW		12	/* load takes 1 s longer but makes progress */
 #define NNPU_INJECT_JOB_DEAF		13	/* job stalls and ignores abort */
 #define NNPU_INJECT_LOST_CQE		14	/* job ends without completion */
-#define NNPU_INJECT_NUM			15
+#define NNPU_INJECT_ADMIN_SLOW		15	/* admin command waits before and after its work */
+#define NNPU_INJECT_DMA_SLOW		16	/* first access of a job takes longer */
+#define NNPU_INJECT_NUM			17
 #define NNPU_INJECT_KIND_SHIFT		16
 #define NNPU_INJECT_COUNT_MASK		0xffffu
 

@@ -7,7 +7,7 @@ SELFTEST_PROGRAMS := nnpu_uapi nnpu_userptr nnpu_context nnpu_submit nnpu_sync n
 	nnpu_sched nnpu_fence nnpu_kill nnpu_admin nnpu_userq nnpu_userq_end nnpu_userq_load nnpu_power \
 	nnpu_recovery nnpu_pause nnpu_sleep nnpu_netlink nnpu_netlink_fuzz nnpu_fdinfo nnpu_unbind
 # Need what only the debug kernel has.
-SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth
+SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth nnpu_pairs
 SELFTEST_SCRIPTS := nnpu_lifecycle.sh nnpu_devices.sh
 # Need a kernel that bounces all DMA.
 SELFTEST_BOUNCED_PROGRAMS := nnpu_bounced
@@ -25,6 +25,14 @@ KSELFTEST_HEADERS = $(eval KSELFTEST_HEADERS := $(shell scripts/kselftest-header
 # test arguments that not every test uses.
 $(BUILD)/obj/selftests/%: DIR_CFLAGS = -D_GNU_SOURCE -isystem $(KSELFTEST_HEADERS) \
 	-isystem /usr/include/libdrm -Wno-unused-parameter -Wno-missing-prototypes
+
+# The driver's ioctls, as { name, number }: a new one without a row in nnpu_pairs_test.c fails.
+$(BUILD)/obj/selftests/nnpu_ioctls.h: uapi/drm/nnpu_accel.h
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -nE 's/^#define DRM_NNPU_([A-Z_]+)[[:blank:]]+(0x[0-9a-f]{2})$$/{ "\1", \2 },/p' $< >$@
+
+$(BUILD)/obj/selftests/nnpu_pairs_test.o: $(BUILD)/obj/selftests/nnpu_ioctls.h
+$(BUILD)/obj/selftests/nnpu_pairs_test.o: DIR_CFLAGS += -I$(BUILD)/obj/selftests
 
 SELFTEST_OBJS := $(addprefix $(BUILD)/obj/selftests/,nnpu_test.o nnpu_test_nl.o \
 	nnpu_test_queue.o)

@@ -7,6 +7,7 @@
 #include "admin_command.h"
 #include "device_state.h"
 #include "engine.h"
+#include "injected.h"
 #include "program_load.h"
 #include "queue.h"
 #include "reset.h"
@@ -127,6 +128,7 @@ static void serve_admin(struct nnpu_device *dev)
 	struct admin a = { .dev = dev, .v = VERDICT_SUCCESS };
 	struct nnpu_sqe sqe __attribute__((aligned(8)));
 	struct irqs irqs = { 0 };
+	bool slow;
 	int ret;
 
 	ret = queue_read_entries(dev, q, q->sq_head, &sqe, 1);
@@ -142,9 +144,15 @@ static void serve_admin(struct nnpu_device *dev)
 		while (!atomic_load(&dev->stop))
 			pthread_cond_wait(&dev->event, &dev->lock);
 	a.bad_status = dev_inject(dev, NNPU_INJECT_ADMIN_STATUS);
+	slow = sqe.opcode != NNPU_ADMIN_LOAD_PROGRAM && sqe.opcode != NNPU_ADMIN_SAVE_PROGRAM &&
+	       dev_inject(dev, NNPU_INJECT_ADMIN_SLOW);
 	pthread_mutex_unlock(&dev->lock);
 
+	if (slow)
+		injected_pause();
 	execute(&a, &sqe);
+	if (slow)
+		injected_pause();
 	if (a.bad_status)
 		a.v.status = 0x7abc;
 	if (!a.later)

@@ -182,6 +182,8 @@ static inline void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct
 		en->job.start_ns = 0;
 		e->away_ns = 0;
 	}
+	if (in->slow_dma)
+		injected_slow_dma();
 	if (en->job.ctx)
 		job_run(&en->job);
 	if (in->bad_status)

@@ -72,6 +72,19 @@ void injected_slow(struct job_progress *progress)
 		nanosleep(&step, NULL);
 }
 
+void injected_pause(void)
+{
+	const struct timespec half = { .tv_nsec = 10000000 };
+
+	nanosleep(&half, NULL);
+}
+
+void injected_slow_dma(void)
+{
+	injected_pause();
+	injected_pause();
+}
+
 void injected_take(struct nnpu_device *dev, struct nnpu_queue *q, struct injected *in)
 {
 	in->stall = dev_inject(dev, NNPU_INJECT_JOB_STALL);
@@ -79,6 +92,7 @@ void injected_take(struct nnpu_device *dev, struct nnpu_queue *q, struct injecte
 	in->deaf = dev_inject(dev, NNPU_INJECT_JOB_DEAF);
 	in->slow = dev_inject(dev, NNPU_INJECT_JOB_SLOW);
 	in->fail_dma = dev_inject(dev, NNPU_INJECT_DMA_ERROR);
+	in->slow_dma = dev_inject(dev, NNPU_INJECT_DMA_SLOW);
 	in->lost_irq = dev_inject(dev, NNPU_INJECT_LOST_IRQ);
 	in->bad_status = dev_inject(dev, NNPU_INJECT_BAD_STATUS);
 	in->lost_cqe = dev_inject(dev, NNPU_INJECT_LOST_CQE);

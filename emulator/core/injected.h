@@ -17,6 +17,7 @@ struct injected {
 	bool deaf;
 	bool slow;
 	bool fail_dma;
+	bool slow_dma;
 	bool lost_irq;
 	bool bad_cid;
 	bool bad_status;
@@ -27,6 +28,9 @@ struct injected {
 void injected_take(struct nnpu_device *dev, struct nnpu_queue *q, struct injected *in);
 /* A job without progress. @deaf: only the reset of its queue ends it, @stuck: of the device. */
 void injected_stall(struct nnpu_engine *e, const struct injected *in);
+/* Half of the time that a slow command, or the time that a slow access, takes longer. No lock held. */
+void injected_pause(void);
+void injected_slow_dma(void);
 /* One more second, in steps that count as progress. */
 void injected_slow(struct job_progress *progress);
 

@@ -421,6 +421,7 @@ static void test_stall(struct rig *r)
 {
 	struct nnpu_sqe nop = { .opcode = NNPU_ADMIN_NOP };
 	struct nnpu_cqe cqe;
+	uint64_t before;
 
 	rig_inject(r, NNPU_INJECT_ADMIN_STALL, 1);
 	rig_push(r, &r->admin, &nop);
@@ -430,6 +431,10 @@ static void test_stall(struct rig *r)
 	ok(!rig_peek(&r->admin, &cqe), "and does not complete");
 	ok(rig_enable(r), "reset ends it");
 	ok(rig_admin(r, &nop, NULL) == 0, "admin queue works again");
+	rig_inject(r, NNPU_INJECT_ADMIN_SLOW, 1);
+	before = rig_read64(r, NNPU_REG_CLOCK_LO);
+	ok(!rig_admin(r, &nop, NULL) &&
+	   rig_read64(r, NNPU_REG_CLOCK_LO) - before >= 20000000, "ADMIN_SLOW: 20 ms longer at least");
 }
 
 int main(void)

@@ -277,6 +277,10 @@ static void test_completions(void)
 	rig_inject(&rig, NNPU_INJECT_DMA_ERROR, 0);
 	start();
 	ok(rig_wait(&rig, j.q, &cqe) && !rig_status(&cqe), "count 0 takes an injection back");
+	rig_inject(&rig, NNPU_INJECT_DMA_SLOW, 1);
+	start();
+	ok(rig_wait(&rig, j.q, &cqe) && !rig_status(&cqe) &&
+	   le64toh(job_result(&j)->exec_ns) >= 20000000, "DMA_SLOW: 20 ms longer at least");
 	rig_inject(&rig, 0, 1);
 	rig_inject(&rig, NNPU_INJECT_NUM, 1);
 	rig_inject(&rig, 0xffff, 1);
