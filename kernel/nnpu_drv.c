@@ -41,10 +41,14 @@
  * nnpu-jobs-submitted, nnpu-jobs-completed, nnpu-jobs-failed,
  * nnpu-jobs-timedout: as in struct drm_nnpu_context_info, of all contexts of the file.
  * What ends after its context was destroyed counts, too.
+ *
+ * drm-total-device, drm-resident-device: device memory of the programs that the file has loaded.
+ * Scratch memory of jobs is nobody's. The buffers of the file are in drm-total-memory.
  */
 static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 {
 	const struct nnpu_tally *tally = nnpu_file_tally(file);
+	u64 device;
 
 	nnpu_userq_hw_account_all(to_nnpu_device(file->minor->dev), tally);
 	drm_printf(p, "drm-engine-npu:\t%llu ns\n",
@@ -61,6 +65,9 @@ static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 	drm_printf(p, "nnpu-jobs-timedout:\t%llu\n",
 		   nnpu_tally_counted(tally, NNPU_COUNT_TIMEDOUT));
 	drm_show_memory_stats(p, file);
+	device = atomic64_read(&tally->device_memory);
+	drm_printf(p, "drm-total-device:\t%llu\n", device);
+	drm_printf(p, "drm-resident-device:\t%llu\n", device);
 }
 
 static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {

@@ -364,6 +364,7 @@ int nnpu_netlink_fill_client(const struct nnpu_netlink_reader *to, struct nnpu_d
 		{ NNPU_A_CLIENT_ID, tally->id },
 		{ NNPU_A_CLIENT_MEMORY, atomic64_read(&tally->memory) },
 		{ NNPU_A_CLIENT_PINNED, atomic64_read(&tally->pinned) },
+		{ NNPU_A_CLIENT_DEVICE_MEMORY, atomic64_read(&tally->device_memory) },
 		{ NNPU_A_CLIENT_SUBMITTED, nnpu_tally_counted(tally, NNPU_COUNT_SUBMITTED) },
 		{ NNPU_A_CLIENT_COMPLETED, nnpu_tally_counted(tally, NNPU_COUNT_COMPLETED) },
 		{ NNPU_A_CLIENT_FAILED, nnpu_tally_counted(tally, NNPU_COUNT_FAILED) },

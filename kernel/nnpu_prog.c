@@ -26,6 +26,7 @@
 #include "nnpu_pt.h"
 #include "nnpu_release.h"
 #include "nnpu_status.h"
+#include "nnpu_tally.h"
 
 static void nnpu_prog_destroy(struct nnpu_prog *program)
 {
@@ -36,6 +37,7 @@ static void nnpu_prog_destroy(struct nnpu_prog *program)
 	mutex_unlock(&ctx->lock);
 	nnpu_table_free(&ctx->programs, program->id);
 	atomic_dec(&ctx->ndev->stats.programs);
+	atomic64_sub(program->memory, &ctx->tally->device_memory);
 	kfree(program);
 }
 
@@ -199,6 +201,7 @@ static int nnpu_prog_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *ar
 		goto err_id;
 
 	program->memory = result.value;
+	atomic64_add(program->memory, &ctx->tally->device_memory);
 	args->memory = result.value;
 	args->program = program->id;
 	atomic_inc(&ctx->ndev->stats.programs);

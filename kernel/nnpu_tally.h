@@ -76,6 +76,7 @@ struct nnpu_tally_limit {
  * @buffers: handles of buffers
  * @memory: bytes of these buffers
  * @pinned: of these, memory of a process
+ * @device_memory: bytes of device memory of its programs
  * @limits: by enum nnpu_limit_kind
  * @rcu: for lookups in nnpu_device.clients
  */
@@ -93,6 +94,7 @@ struct nnpu_tally {
 	atomic_t buffers;
 	atomic64_t memory;
 	atomic64_t pinned;
+	atomic64_t device_memory;
 	struct nnpu_tally_limit limits[NNPU_NUM_LIMITS];
 	struct rcu_head rcu;
 };

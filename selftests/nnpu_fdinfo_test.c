@@ -25,6 +25,8 @@ struct info {
 	unsigned long long total;	/* bytes; ~0 if the key is missing, as below */
 	unsigned long long shared;
 	unsigned long long resident;
+	unsigned long long device;	/* memory of the device: total, and resident */
+	unsigned long long device_resident;
 	unsigned int engines;		/* keys drm-engine-* */
 	const char *fault;		/* the rule that is broken */
 	char line[256];			/* the line that breaks it */
@@ -92,6 +94,11 @@ static const char *take(struct info *info, const char *key, const char *value)
 		return number(value, true, &info->shared) ? NULL : "memory is [KiB|MiB]";
 	if (!strcmp(key, "drm-resident-memory"))
 		return number(value, true, &info->resident) ? NULL : "memory is [KiB|MiB]";
+	/* A region with a name of the driver. */
+	if (!strcmp(key, "drm-total-device"))
+		return number(value, true, &info->device) ? NULL : "memory is [KiB|MiB]";
+	if (!strcmp(key, "drm-resident-device"))
+		return number(value, true, &info->device_resident) ? NULL : "memory is [KiB|MiB]";
 	if (!strncmp(key, "drm-active-", 11) || !strncmp(key, "drm-purgeable-", 14) ||
 	    !strncmp(key, "drm-memory-", 11))
 		return number(value, true, &any) ? NULL : "memory is [KiB|MiB]";
@@ -255,6 +262,36 @@ TEST_F(fdinfo, memory)
 	READ_INFO(&info, self->fd);
 	EXPECT_EQ(0, info.total);
 	EXPECT_EQ(0, info.shared);
+}
+
+/* Memory of the device belongs to the file that has loaded what is in it, and to no other. */
+TEST_F(fdinfo, device_memory)
+{
+	struct nnpu_job job, second;
+	struct info info, other;
+	unsigned long long one;
+	int fd = nnpu_open();
+
+	ASSERT_LE(0, fd);
+	READ_INFO(&info, self->fd);
+	EXPECT_EQ(0, info.device);
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 64));
+	READ_INFO(&info, self->fd);
+	one = info.device;
+	EXPECT_LT(0, one);
+	EXPECT_EQ(one, info.device_resident);
+	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &second, 64));
+	READ_INFO(&info, self->fd);
+	EXPECT_LT(one, info.device);
+	READ_INFO(&other, fd);
+	EXPECT_EQ(0, other.device);
+	nnpu_job_fini(self->fd, &second);
+	READ_INFO(&info, self->fd);
+	EXPECT_EQ(one, info.device);
+	nnpu_job_fini(self->fd, &job);
+	READ_INFO(&info, self->fd);
+	EXPECT_EQ(0, info.device);
+	close(fd);
 }
 
 /* Attributes of the device: one value, one line. */

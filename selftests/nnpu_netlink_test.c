@@ -205,6 +205,7 @@ TEST_F(netlink, counts)
 	EXPECT_EQ(1, nnpu_nl_number(&msg, NNPU_A_CLIENT_CONTEXTS, NONE));
 	EXPECT_EQ(1, nnpu_nl_number(&msg, NNPU_A_CLIENT_BUFFERS, NONE));
 	EXPECT_EQ(job.buf.size, nnpu_nl_number(&msg, NNPU_A_CLIENT_MEMORY, NONE));
+	EXPECT_NE(0, nnpu_nl_number(&msg, NNPU_A_CLIENT_DEVICE_MEMORY, 0));
 	EXPECT_EQ(5, nnpu_nl_sum(&msg, NNPU_A_CLIENT_LATENCY_WAIT));
 	EXPECT_EQ(5, nnpu_nl_sum(&msg, NNPU_A_CLIENT_LATENCY_RUN));
 	EXPECT_EQ(5, nnpu_nl_sum(&msg, NNPU_A_CLIENT_LATENCY_TOTAL));

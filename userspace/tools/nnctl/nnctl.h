@@ -69,6 +69,7 @@ const char *nnctl_time(uint64_t ns, char *text, size_t size);
  * The time that a part of the jobs of a histogram did not exceed, ns: within its bucket the times
  * count as spread evenly. 0 if there were none. @before may be NULL.
  */
+bool nnctl_has_samples(const uint64_t *now, const uint64_t *before);
 uint64_t nnctl_percentile(const uint64_t *now, const uint64_t *before, double part);
 
 #endif /* NNCTL_H */

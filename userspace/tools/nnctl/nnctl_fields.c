@@ -89,6 +89,7 @@ static const struct field client[] = {
 	[NNPU_A_CLIENT_BUFFERS] = NUMBER("buffers"),
 	[NNPU_A_CLIENT_MEMORY] = NUMBER("memory"),
 	[NNPU_A_CLIENT_PINNED] = NUMBER("pinned"),
+	[NNPU_A_CLIENT_DEVICE_MEMORY] = NUMBER("device-memory"),
 	[NNPU_A_CLIENT_SUBMITTED] = NUMBER("submitted"),
 	[NNPU_A_CLIENT_COMPLETED] = NUMBER("completed"),
 	[NNPU_A_CLIENT_FAILED] = NUMBER("failed"),

@@ -36,6 +36,16 @@ const char *nnctl_time(uint64_t ns, char *text, size_t size)
 	return text;
 }
 
+bool nnctl_has_samples(const uint64_t *now, const uint64_t *before)
+{
+	unsigned int i;
+
+	for (i = 0; i < NNPU_LATENCY_BUCKETS; i++)
+		if (now[i] != (before ? before[i] : 0))
+			return true;
+	return false;
+}
+
 uint64_t nnctl_percentile(const uint64_t *now, const uint64_t *before, double part)
 {
 	uint64_t counts[NNPU_LATENCY_BUCKETS], total = 0;

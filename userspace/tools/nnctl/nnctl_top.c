@@ -3,6 +3,7 @@
  * top: utilisation of devices, and who causes it. The figures are those between two looks.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,13 +60,37 @@ static uint64_t more(const struct record *now, const struct record *before, unsi
 	return is > was ? is - was : 0;
 }
 
-/* Of a client or a device, in the time between the looks. */
+/* Of a client or a device, in the time between the looks. A number that was not measured is NAN. */
 struct use {
 	double percent;		/* of the engines */
 	double jobs;		/* in a second */
-	uint64_t p50;
-	uint64_t p99;
+	double p50;		/* ns */
+	double p99;
 };
+
+/* Room for a figure. */
+#define FIGURE_SIZE	32
+
+static const char *jobs_text(const struct use *use, char *text)
+{
+	if (isnan(use->jobs))
+		return "-";
+	snprintf(text, FIGURE_SIZE, "%.1f", use->jobs);
+	return text;
+}
+
+static const char *time_text(double ns, char *text)
+{
+	if (isnan(ns))
+		return "-";
+	snprintf(text, FIGURE_SIZE, "%s", TIME((uint64_t)ns));
+	return text;
+}
+
+static double percentile(const uint64_t *now, const uint64_t *before, double part)
+{
+	return nnctl_has_samples(now, before) ? (double)nnctl_percentile(now, before, part) : (double)NAN;
+}
 
 static struct use use_of(const struct record *now, const struct record *before, unsigned int engine,
 			 unsigned int completed, unsigned int latency, double ns, uint64_t engines)
@@ -77,8 +102,8 @@ static struct use use_of(const struct record *now, const struct record *before, 
 		.percent = 100.0 * (double)more(now, before, engine) / ns /
 			   (double)(engines ? engines : 1),
 		.jobs = (double)more(now, before, completed) * 1e9 / ns,
-		.p50 = nnctl_percentile(new, old, 0.5),
-		.p99 = nnctl_percentile(new, old, 0.99),
+		.p50 = percentile(new, old, 0.5),
+		.p99 = percentile(new, old, 0.99),
 	};
 }
 
@@ -86,12 +111,14 @@ static void use_json(struct json *json, const struct use *use)
 {
 	json_real(json, "utilisation", use->percent, 2);
 	json_real(json, "jobs-per-second", use->jobs, 1);
-	json_u64(json, "latency-p50", use->p50);
-	json_u64(json, "latency-p99", use->p99);
+	json_real(json, "latency-p50", use->p50, 0);
+	json_real(json, "latency-p99", use->p99, 0);
 }
 
 static void show_client(const struct record *c, const struct use *use, struct json *json)
 {
+	char jobs[FIGURE_SIZE], p50[FIGURE_SIZE], p99[FIGURE_SIZE];
+
 	if (json) {
 		json_object(json, NULL);
 		use_json(json, use);
@@ -99,11 +126,12 @@ static void show_client(const struct record *c, const struct use *use, struct js
 		json_end(json);
 		return;
 	}
-	printf("%8" PRIu64 " %8" PRIu64 " %6.1f %9.1f %9s %9s %8" PRIu64 " %7" PRIu64 " %10s  %s\n",
+	printf("%8" PRIu64 " %8" PRIu64 " %6.1f %9s %9s %9s %8" PRIu64 " %7" PRIu64 " %10s %10s  %s\n",
 	       record_number(c, NNPU_A_CLIENT_PID), record_number(c, NNPU_A_CLIENT_UID),
-	       use->percent, use->jobs, TIME(use->p50), TIME(use->p99),
+	       use->percent, jobs_text(use, jobs), time_text(use->p50, p50), time_text(use->p99, p99),
 	       record_number(c, NNPU_A_CLIENT_CONTEXTS), record_number(c, NNPU_A_CLIENT_QUEUES),
 	       BYTES(record_number(c, NNPU_A_CLIENT_MEMORY)),
+	       BYTES(record_number(c, NNPU_A_CLIENT_DEVICE_MEMORY)),
 	       record_text(c, NNPU_A_CLIENT_COMM));
 }
 
@@ -140,13 +168,16 @@ static int show_clients(const struct look *now, const struct look *before, uint6
 				      NNPU_A_CLIENT_ENGINE, NNPU_A_CLIENT_COMPLETED,
 				      NNPU_A_CLIENT_LATENCY_TOTAL, ns, engines),
 		};
+		/* The kernel does not see jobs of user queues. */
+		if (record_number(c, NNPU_A_CLIENT_QUEUES))
+			rows[num - 1].use.jobs = (double)NAN;
 	}
 	qsort(rows, num, sizeof(*rows), compare_rows);
 	if (json)
 		json_array(json, "client-list");
 	else
-		printf("%8s %8s %6s %9s %9s %9s %8s %7s %10s  %s\n", "PID", "UID", "%ENG", "JOBS/S",
-		       "P50", "P99", "CONTEXTS", "QUEUES", "MEMORY", "COMMAND");
+		printf("%8s %8s %6s %9s %9s %9s %8s %7s %10s %10s  %s\n", "PID", "UID", "%ENG", "JOBS/S",
+		       "P50", "P99", "CONTEXTS", "QUEUES", "BUFFERS", "ON DEVICE", "COMMAND");
 	for (i = 0; i < num; i++)
 		show_client(rows[i].client, &rows[i].use, json);
 	if (json)
@@ -161,6 +192,7 @@ static int show_device(const struct look *now, const struct look *before, const 
 	uint64_t dev = record_number(d, NNPU_A_DEV_ID), engines = record_number(d, NNPU_A_DEV_ENGINES);
 	const struct record *s = find(&now->stats, dev, 0, 0), *was = find(&before->stats, dev, 0, 0);
 	bool counts;
+	char p50[FIGURE_SIZE], p99[FIGURE_SIZE];
 	struct use use;
 	double ns;
 
@@ -181,7 +213,7 @@ static int show_device(const struct look *now, const struct look *before, const 
 		printf("%s %s %s, level %s: %.1f%% of %" PRIu64 " engines, %.1f jobs/s, p50 %s, p99 %s\n",
 		       record_text(d, NNPU_A_DEV_NODE), record_text(d, NNPU_A_DEV_BUS_NAME),
 		       record_text(d, NNPU_A_DEV_STATE), record_text(d, NNPU_A_DEV_PERF_LEVEL),
-		       use.percent, engines, use.jobs, TIME(use.p50), TIME(use.p99));
+		       use.percent, engines, use.jobs, time_text(use.p50, p50), time_text(use.p99, p99));
 		printf("%" PRIu64 " clients, %" PRIu64 " contexts, %" PRIu64 " queues (%" PRIu64
 		       " at work), %" PRIu64 " jobs, device memory %s of %s, %" PRIu64 " hangs, %"
 		       PRIu64 " resets\n\n", record_number(d, NNPU_A_DEV_CLIENTS),
