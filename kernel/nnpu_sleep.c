@@ -5,8 +5,8 @@
  * Before the pause (nnpu_pause.c) the jobs that the device has end, the user queues give their
  * hardware queues back, and the device writes its programs to memory. After the pause the contexts
  * are created again, and the programs are loaded. What waited goes on: jobs that wait for
- * fences or for their turn, entries in the rings of user queues. Slots, rings and argument blocks are
- * in memory of the host, which keeps them.
+ * fences or for their turn, entries in the rings of user queues. Slots, rings and argument blocks
+ * are in memory of the host, which keeps them.
  *
  * What cannot be saved is lost as in a device reset, and takes nothing else with it. There is no
  * failure that would keep the system awake. Nor does a client keep it awake: each wait of an ioctl

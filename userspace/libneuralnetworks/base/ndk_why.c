@@ -15,7 +15,7 @@ static __thread struct {
 	char text[NNHAL_DIAG_SIZE];
 } last;
 
-int ndk_why(int result, const char *fmt, ...)
+void ndk_keep_why(int result, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -23,11 +23,10 @@ int ndk_why(int result, const char *fmt, ...)
 	last.text[0] = '\0';
 	/* A text that nobody reads is not made. */
 	if (!ndk_log_is_on())
-		return result;
+		return;
 	va_start(ap, fmt);
 	vsnprintf(last.text, sizeof(last.text), fmt, ap);
 	va_end(ap);
-	return result;
 }
 
 const char *ndk_reason(int result)

@@ -11,7 +11,9 @@
 #include <nnhal/nnhal.h>
 
 /* Note why a call fails, of this thread; a later failure takes the place of an earlier one. Returns @result. */
-int ndk_why(int result, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+void ndk_keep_why(int result, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+/* An expression, and no function: the compiler sees that the result is a failure. */
+#define ndk_why(result, ...)	({ const int why_ = (result); ndk_keep_why(why_, __VA_ARGS__); why_; })
 
 /* What was noted last, if it was noted for this result; else "". It stays until the next failure of the thread. */
 const char *ndk_reason(int result);
