@@ -374,7 +374,7 @@ static bool nnpu_admin_wait_load(struct nnpu_device *ndev, u32 place, struct nnp
 		 * The freezer waits for all processes, and there are as many loads at the same time
 		 * as contexts.
 		 */
-		if (left < 0 || freezing(current))
+		if (left < 0 || (freezing(current) && signal_pending(current)))
 			l.unwanted = true;
 		/* An interrupt may have been lost. */
 		nnpu_admin_process(ndev);

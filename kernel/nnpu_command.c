@@ -151,7 +151,7 @@ int nnpu_command_load(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 		return -ERESTARTSYS;
 	/* The one before has just made room, but the freezer waits. */
 	ret = -ERESTARTSYS;
-	if (!freezing(current))
+	if (!freezing(current) || !signal_pending(current))
 		ret = nnpu_command_run(ndev, ctx, sqe, nnpu_admin_load, result);
 	mutex_unlock(&ctx->load_lock);
 	return ret;

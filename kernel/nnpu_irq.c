@@ -26,7 +26,9 @@ static void nnpu_irq_admin(struct nnpu_device *ndev, unsigned int vector)
 /* An interrupt without completion: the device may have stopped the queue. */
 static void nnpu_irq_kernel(struct nnpu_device *ndev, unsigned int vector)
 {
-	if (!nnpu_queue_interrupt(&ndev->queue))
+	/* Or the work item that gives jobs has taken it. */
+	if (!nnpu_queue_interrupt(&ndev->queue) &&
+	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
 }
 

@@ -553,7 +553,8 @@ bool nnpu_prog_all_kept(struct nnpu_ctx *ctx)
  *
  * Allocates nothing.
  *
- * Return: 0; -ETIMEDOUT if the device does not answer, -EIO if it refuses a program.
+ * Return: 0; -ETIMEDOUT if the device does not answer, -EIO if it refuses a program or has aborted
+ * its load.
  */
 int nnpu_prog_restore_all(struct nnpu_ctx *ctx)
 {
@@ -573,6 +574,9 @@ int nnpu_prog_restore_all(struct nnpu_ctx *ctx)
 		nnpu_image_sync_for_device(program->kept, ndev->drm.dev);
 		nnpu_pt_to_mem(&program->kept->pt, &sqe.image);
 		ret = nnpu_admin_load(ndev, nnpu_admin_load_place(ctx->id), &sqe, &result);
+		/* The process that resumes the device is being killed: the context is lost. */
+		if (ret == -ERESTARTSYS)
+			return -EIO;
 		if (ret)
 			return ret;
 		/* It made no progress: the others would not, either. */

@@ -15,6 +15,7 @@
 
 #include "nnpu_admin.h"
 #include "nnpu_check.h"
+#include "nnpu_deps.h"
 #include "nnpu_device.h"
 #include "nnpu_job.h"
 #include "nnpu_status.h"
@@ -321,7 +322,7 @@ static unsigned int nnpu_queue_take(struct nnpu_queue *queue, bool *more)
 
 		taken++;
 		if (job) {
-			refs += job->num_slots;
+			refs += job->num_slots + (job->deps ? job->deps->num : 0);
 			nnpu_queue_complete(queue, job, &cqe, &ended);
 		}
 		*more = taken == NNPU_QUEUE_BATCH || refs >= NNPU_QUEUE_BATCH_REFS;

@@ -89,6 +89,17 @@ static void nnpu_sched_insert(struct nnpu_queue *queue, struct nnpu_job *job)
 	nnpu_queue_update(queue, job->sched);
 }
 
+/* @entered: inside a nnpu_device_enter() section. */
+static void nnpu_sched_insert_and_fill(struct nnpu_queue *queue, struct nnpu_job *job, bool entered,
+				       struct list_head *ended)
+{
+	nnpu_sched_insert(queue, job);
+	if (entered)
+		nnpu_sched_fill(queue, job->sched, ended);
+	else	/* The pause may have ended since, and its end has not seen this job. */
+		queue_work(nnpu_sched_wq, &queue->sched_work);
+}
+
 /**
  * nnpu_sched_submit - SUBMIT has committed a job
  * @job: job with a fence; the caller's reference is taken over
@@ -121,9 +132,7 @@ void nnpu_sched_submit(struct nnpu_job *job)
 		job->state = NNPU_JOB_WAITING;
 		list_add_tail(&job->node, &job->sched->waiting);
 	} else {
-		nnpu_sched_insert(queue, job);
-		if (entered)
-			nnpu_sched_fill(queue, job->sched, &ended);
+		nnpu_sched_insert_and_fill(queue, job, entered, &ended);
 	}
 	spin_unlock_irq(&queue->qp.lock);
 	if (entered)
@@ -155,9 +164,7 @@ void nnpu_sched_ready(struct nnpu_job *job)
 	if (job->state == NNPU_JOB_WAITING && error) {
 		nnpu_queue_remove(queue, job, error, &ended);
 	} else if (job->state == NNPU_JOB_WAITING) {
-		nnpu_sched_insert(queue, job);
-		if (entered)
-			nnpu_sched_fill(queue, job->sched, &ended);
+		nnpu_sched_insert_and_fill(queue, job, entered, &ended);
 	}
 	spin_unlock_irq(&queue->qp.lock);
 	if (entered)

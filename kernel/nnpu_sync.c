@@ -134,8 +134,11 @@ static int nnpu_sync_enter(struct nnpu_device *ndev, int *idx)
 		cond_resched();
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		/* System sleep does not wait either: the call begins again after it. */
-		if (freezing(current))
+		/*
+		 * System sleep does not wait either: the call begins again after it. Only a signal,
+		 * which the freezer sends a little later, has it do so.
+		 */
+		if (freezing(current) && signal_pending(current))
 			return -ERESTARTSYS;
 		if (nnpu_device_enter(ndev, idx))
 			return 0;
