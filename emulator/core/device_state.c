@@ -85,6 +85,7 @@ void nnpu_device_pause(struct nnpu_device *dev)
 	/* A completion that is being written has the lock. */
 	pthread_mutex_lock(&dev->lock);
 	atomic_store(&dev->paused, true);
+	atomic_fetch_add(&dev->pauses, 1);
 	pthread_mutex_unlock(&dev->lock);
 }
 
@@ -98,7 +99,7 @@ void nnpu_device_resume(struct nnpu_device *dev)
 
 bool nnpu_device_may_access(const struct nnpu_device *dev)
 {
-	return !atomic_load_explicit(&dev->stop, memory_order_relaxed) && !dev_is_paused(dev);
+	return dev_runs(dev);
 }
 
 void dev_yield(struct nnpu_device *dev, struct irqs *irqs)

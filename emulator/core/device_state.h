@@ -58,6 +58,7 @@ struct nnpu_device {
 	atomic_bool stop;
 	/* The machine stands still: no DMA, no completion and no work until it goes on. */
 	atomic_bool paused;
+	atomic_uint pauses;		/* how many there were */
 	atomic_uint work_seq;		/* changes with new work, for engines that poll */
 	bool exiting;
 	bool stopping;			/* the control thread has to end everything */
@@ -188,6 +189,12 @@ void dev_await_jobs(struct nnpu_device *dev);
 static inline bool dev_is_paused(const struct nnpu_device *dev)
 {
 	return atomic_load_explicit(&dev->paused, memory_order_relaxed);
+}
+
+/* It neither stops nor is paused. */
+static inline bool dev_runs(const struct nnpu_device *dev)
+{
+	return !atomic_load_explicit(&dev->stop, memory_order_relaxed) && !dev_is_paused(dev);
 }
 
 /*

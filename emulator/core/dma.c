@@ -25,28 +25,40 @@ static bool can_access(struct nnpu_device *dev, uint64_t addr, size_t len)
 	return !atomic_load_explicit(&dev->stop, memory_order_relaxed) && addr + len >= addr;
 }
 
+/*
+ * A pause may have come between the look and the access, which the bus refuses then. It may have ended
+ * before the thread looks again.
+ */
+static bool was_paused(struct nnpu_device *dev, unsigned int pauses)
+{
+	return dev_is_paused(dev) || atomic_load(&dev->pauses) != pauses;
+}
+
 int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len)
 {
+	unsigned int pauses;
 	int ret;
 
-	/* A pause may have come between the look and the access, which the bus refuses then. */
 	do {
+		pauses = atomic_load(&dev->pauses);
 		if (!can_access(dev, addr, len))
 			return -1;
 		ret = dev->ops->dma_read(dev->bus, addr, buf, len);
-	} while (ret && dev_is_paused(dev));
+	} while (ret && was_paused(dev, pauses));
 	return ret;
 }
 
 int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
 {
+	unsigned int pauses;
 	int ret;
 
 	do {
+		pauses = atomic_load(&dev->pauses);
 		if (!can_access(dev, addr, len))
 			return -1;
 		ret = dev->ops->dma_write(dev->bus, addr, buf, len);
-	} while (ret && dev_is_paused(dev));
+	} while (ret && was_paused(dev, pauses));
 	return ret;
 }
 

@@ -393,11 +393,10 @@ static void cpu_relax(void)
 #endif
 }
 
-/* Has anything happened since @seq? */
+/* Has anything happened since @seq? The clock of a device that is paused stands still. */
 static bool poll_ends(struct nnpu_device *dev, unsigned int seq)
 {
-	return atomic_load_explicit(&dev->work_seq, memory_order_acquire) != seq ||
-	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
+	return atomic_load_explicit(&dev->work_seq, memory_order_acquire) != seq || !dev_runs(dev);
 }
 
 /*

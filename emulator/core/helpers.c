@@ -481,7 +481,9 @@ static void look(struct helper *h)
 			/* The worker may need this CPU. */
 			sched_yield();
 		}
-	} while (spins < LOOK_SPINS || (!too_many(h->dev, 1) && dev_now(h->dev) < end));
+		/* The clock of a device that is paused stands still. */
+	} while (dev_runs(h->dev) &&
+		 (spins < LOOK_SPINS || (!too_many(h->dev, 1) && dev_now(h->dev) < end)));
 }
 
 void helper_run(struct helper *h)
