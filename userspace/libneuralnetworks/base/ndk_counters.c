@@ -17,7 +17,8 @@ static struct ndk_counters own;
 /* It stays open: it is how others find the page. */
 static int page_fd = -1;
 
-static void make_page(void)
+/* A page that others can find, at @at if that is not NULL; MAP_FAILED without a descriptor or memory. */
+static void *make_page(void *at)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	void *page = MAP_FAILED;
@@ -26,33 +27,40 @@ static void make_page(void)
 	fd = memfd_create(NDK_COUNTERS_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd >= 0 && !ftruncate(fd, (off_t)size) &&
 	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page != MAP_FAILED) {
-		counters = page;
+		page = mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd,
+			    0);
+	if (page != MAP_FAILED)
 		page_fd = fd;
-	} else if (fd >= 0) {
+	else if (fd >= 0)
 		close(fd);
+	return page;
+}
+
+/*
+ * A child of fork() begins with counters of its own: in the page it would count for its parent. They are where
+ * those of the parent were, since compilations point to them.
+ */
+static void begin_child(void)
+{
+	if (page_fd < 0) {
+		memset(counters, 0, sizeof(*counters));
+	} else {
+		close(page_fd);
+		page_fd = -1;
+		if (make_page(counters) == MAP_FAILED &&
+		    mmap(counters, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+			return;
 	}
 	counters->magic = NDK_COUNTERS_MAGIC;
 }
 
-/* A child of fork() begins with counters of its own: in the page it would count for its parent. */
-static void begin_child(void)
-{
-	if (page_fd >= 0) {
-		munmap(counters, (size_t)sysconf(_SC_PAGESIZE));
-		close(page_fd);
-		page_fd = -1;
-	}
-	memset(&own, 0, sizeof(own));
-	counters = &own;
-	make_page();
-}
-
 static void make_counters(void)
 {
-	counters = &own;
-	make_page();
+	void *page = make_page(NULL);
+
+	counters = page == MAP_FAILED ? &own : page;
+	counters->magic = NDK_COUNTERS_MAGIC;
 	pthread_atfork(NULL, NULL, begin_child);
 }
 
