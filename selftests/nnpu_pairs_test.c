@@ -7,8 +7,8 @@
  * each result is one that some order of the two calls explains, the process ends, and nothing of it
  * is left in the driver. The debug kernel notices uses of freed memory and inverted locks.
  *
- * NNPU_PAIR_ROUNDS: rounds of each pair. Without it all pairs are taken once, and again until a
- * minute is over. NNPU_PAIR_SEED: which delays and faults the rounds have.
+ * NNPU_PAIR_ROUNDS: rounds of each pair. Without it pairs are taken in random order until a minute
+ * is over. NNPU_PAIR_SEED: their order, and which delays and faults the rounds have.
  */
 #include <fcntl.h>
 #include <linux/sync_file.h>
@@ -571,12 +571,6 @@ static bool can_run(const struct call *c, bool has_planted)
 	return c->run != run_suspend || has_planted;
 }
 
-/* Unbinding ends the driver's debugfs and takes long. */
-static bool takes_long(const struct call *c)
-{
-	return c->names & DEVICE;
-}
-
 static void report(struct __test_metadata *_metadata, const struct call *a, const struct call *b,
 		   unsigned int seed, const char *what, int ret)
 {
@@ -655,34 +649,47 @@ static bool nothing_left(void)
 	return i == sizeof(names) / sizeof(names[0]);
 }
 
-TEST_F_TIMEOUT(pairs, every_order_is_explained, 36000)
+/* All pairs that meet, in an order that the seed chooses; how many. */
+static unsigned int choose_pairs(unsigned int pairs[][2], bool has_planted, unsigned int seed)
 {
+	unsigned int a, b, i, n = 0;
+
+	for (a = 0; a < NUM_CALLS; a++)
+		for (b = a; b < NUM_CALLS; b++)
+			if (meet(&calls[a], &calls[b]) && can_run(&calls[a], has_planted) &&
+			    can_run(&calls[b], has_planted)) {
+				pairs[n][0] = a;
+				pairs[n++][1] = b;
+			}
+	srandom(seed);
+	for (i = n - 1; i; i--) {
+		unsigned int k = (unsigned int)random() % (i + 1), x = pairs[i][0], y = pairs[i][1];
+
+		pairs[i][0] = pairs[k][0];
+		pairs[i][1] = pairs[k][1];
+		pairs[k][0] = x;
+		pairs[k][1] = y;
+	}
+	return n;
+}
+
+TEST_F_TIMEOUT(pairs, every_order_is_explained, 360000)
+{
+	static unsigned int pairs[NUM_CALLS * NUM_CALLS][2];
 	const char *rounds_text = getenv("NNPU_PAIR_ROUNDS");
 	unsigned int rounds = rounds_text ? (unsigned int)atoi(rounds_text) : 0;
-	unsigned int a, b, pass, pairs = 0, done = 0;
+	unsigned int n = choose_pairs(pairs, self->has_planted, self->seed), done = 0;
 	uint64_t end = now_ms() + ALL_SECONDS * 1000;
 
-	for (pass = 0; rounds ? pass < rounds : !pass || now_ms() < end; pass++) {
-		for (a = 0; a < NUM_CALLS; a++) {
-			for (b = a; b < NUM_CALLS; b++) {
-				if (!meet(&calls[a], &calls[b]) ||
-				    !can_run(&calls[a], self->has_planted) ||
-				    !can_run(&calls[b], self->has_planted))
-					continue;
-				pairs += !pass;
-				/* Without a number of rounds: what takes long, once. */
-				if (!rounds && pass && (now_ms() >= end || takes_long(&calls[a]) ||
-							takes_long(&calls[b])))
-					continue;
-				one_round(_metadata, self, &calls[a], &calls[b],
-					  self->seed + done++);
-				if (_metadata->exit_code)
-					return;
-			}
-		}
-		EXPECT_TRUE(nothing_left());
+	while (rounds ? done < rounds * n : now_ms() < end) {
+		one_round(_metadata, self, &calls[pairs[done % n][0]], &calls[pairs[done % n][1]],
+			  self->seed + done);
+		done++;
+		if (_metadata->exit_code)
+			return;
 	}
-	TH_LOG("%u rounds of %u pairs, NNPU_PAIR_SEED=%u", done, pairs, self->seed);
+	EXPECT_TRUE(nothing_left());
+	TH_LOG("%u rounds of %u pairs, NNPU_PAIR_SEED=%u", done, n, self->seed);
 }
 
 TEST_HARNESS_MAIN
