@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -268,7 +269,22 @@ TEST_F_TIMEOUT(admin, flood, 600)
 	munmap(shared, sizeof(*shared));
 }
 
-/* Threads of a process that have not ended; @waiting: only those that no small signal wakes. */
+/* Does a file of a thread, such as "syscall", begin with this number? */
+static bool waits_in(const char *path, long number)
+{
+	FILE *f = fopen(path, "r");
+	long found = -1;
+
+	if (!f)
+		return false;
+	/* A thread that does not wait says "running". */
+	if (fscanf(f, "%ld", &found) != 1)
+		found = -1;
+	fclose(f);
+	return found == number;
+}
+
+/* Threads of a process that have not ended; @waiting: only those that wait in an ioctl. */
 static unsigned int count_threads(pid_t pid, bool waiting)
 {
 	unsigned int count = 0;
@@ -282,10 +298,15 @@ static unsigned int count_threads(pid_t pid, bool waiting)
 	while (d && (e = readdir(d))) {
 		if (e->d_name[0] == '.')
 			continue;
+		if (waiting) {
+			snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, e->d_name);
+			count += waits_in(path, SYS_ioctl);
+			continue;
+		}
 		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/stat", pid, e->d_name);
 		f = fopen(path, "r");
 		if (f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1)
-			count += waiting ? state == 'D' : state != 'Z' && state != 'X';
+			count += state != 'Z' && state != 'X';
 		if (f)
 			fclose(f);
 	}

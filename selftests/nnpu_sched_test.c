@@ -16,6 +16,8 @@
 #define WAIT_MS		300000
 /* As many as a file may have that have not ended. */
 #define FLOOD		256
+/* Of a second each. */
+#define SLOW_JOBS	5
 /* Edge of the convolution of a job of a flood. */
 #define SLOW		192
 /* Links of a chain of jobs. */
@@ -158,22 +160,26 @@ static int share(int from, uint32_t handle, int to, uint32_t *shared)
 	return ret;
 }
 
-/* A job that waits for the end of a flood does not hold up those behind it. */
+/* A job that waits for jobs of another file, seconds long, does not hold up those behind it. */
 TEST_F(nnpu, a_fence_holds_up_nobody)
 {
 	struct drm_nnpu_sync in = { 0 };
 	struct nnpu_job waits;
-	int first, flood;
+	int first, flood, ret;
 
+	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, SLOW_JOBS);
+	if (ret == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &waits, 64));
-	ASSERT_EQ(0, submit(self->flood, &self->slow, DRM_NNPU_PRIORITY_HIGH, FLOOD));
+	ASSERT_EQ(0, submit(self->flood, &self->slow, DRM_NNPU_PRIORITY_HIGH, SLOW_JOBS));
 	ASSERT_EQ(0, share(self->flood, self->slow.syncobj, self->fd, &in.handle));
 	waits.submit.in_syncs = (uintptr_t)&in;
 	waits.submit.num_in_syncs = 1;
 	nnpu_job_fill(&waits, 1);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &waits));
 	ASSERT_EQ(0, nnpu_job_run(self->fd, &self->job, 2));
-	/* In this order: the flood was there when the first job was looked at. */
+	/* In this order: the others were there when the first job was looked at. */
 	first = nnpu_syncobj_status(self->fd, waits.syncobj);
 	flood = nnpu_syncobj_status(self->flood, self->slow.syncobj);
 	EXPECT_EQ(0, first);
