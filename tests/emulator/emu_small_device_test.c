@@ -185,6 +185,7 @@ static void test_limit(void)
 static void test_loads(void)
 {
 	struct nnpu_sqe_load_program c = { .opcode = NNPU_ADMIN_LOAD_PROGRAM, .ctx = htole32(1) };
+	struct nnpu_sqe_queue abort = { .opcode = NNPU_ADMIN_ABORT };
 	struct nnpu_cqe cqe;
 	struct image im;
 	uint16_t first;
@@ -204,11 +205,11 @@ static void test_loads(void)
 	ok(rig_wait(&rig, &rig.admin, &cqe) && le16toh(cqe.cid) != first &&
 	   rig_status(&cqe) == NNPU_STATUS_NO_RESOURCES,
 	   "one load more than max_loads: NO_RESOURCES");
-	rig_queue_cmd(&rig, NNPU_ADMIN_ABORT, 0, first);
-	/* The abort and the load complete in any order: rig_queue_cmd() may have taken either. */
-	while (rig_peek(&rig.admin, &cqe))
-		rig_pop(&rig, &rig.admin);
-	ok(rig_poll(&rig, NNPU_QREG_BASE + NNPU_QREG_CURRENT, UINT32_MAX, 0) && !load_add(2, 8),
+	abort.target_cid = htole16(first);
+	rig_push(&rig, &rig.admin, (struct nnpu_sqe *)&abort);
+	rig_kick(&rig, &rig.admin);
+	/* The abort and the load complete in any order. */
+	ok(rig_wait(&rig, &rig.admin, &cqe) && rig_wait(&rig, &rig.admin, &cqe) && !load_add(2, 8),
 	   "the next one loads when the first has ended");
 }
 
