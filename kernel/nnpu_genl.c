@@ -228,39 +228,6 @@ static int nnpu_netlink_dump_clients(const struct nnpu_netlink_dump *dump,
 	return ret;
 }
 
-/**
- * struct nnpu_netlink_ctx_look - somebody looks at a context
- * @to: reader
- * @owner: its client; a reference
- */
-struct nnpu_netlink_ctx_look {
-	const struct nnpu_netlink_reader *to;
-	struct nnpu_tally *owner;
-};
-
-/* For nnpu_table_visit(). Of the client, whose life nobody waits for. */
-static int nnpu_netlink_get_owner(void *object, void *data)
-{
-	struct nnpu_netlink_ctx_look *look = data;
-	struct nnpu_ctx *ctx = object;
-
-	if (!refcount_read(&ctx->ref))
-		return -ENOENT;
-	look->owner = nnpu_tally_get(ctx->tally);
-	return 0;
-}
-
-/* Likewise. The number may have another context by now. */
-static int nnpu_netlink_copy_ctx(void *object, void *data)
-{
-	struct nnpu_netlink_ctx_look *look = data;
-	struct nnpu_ctx *ctx = object;
-
-	if (!refcount_read(&ctx->ref) || ctx->tally != look->owner)
-		return -ENOENT;
-	return nnpu_netlink_fill_ctx(look->to, ctx);
-}
-
 static int nnpu_netlink_dump_ctx(const struct nnpu_netlink_dump *dump, struct nnpu_device *ndev,
 				 u32 id)
 {
@@ -301,25 +268,6 @@ static int nnpu_netlink_dump_ctxs(const struct nnpu_netlink_dump *dump, struct n
 	return ret;
 }
 
-/*
- * The queue after the one that was looked at last. If that has ended it is in the list no more, and
- * the list, in the order of the numbers, is gone through from its head.
- */
-static struct nnpu_userq *nnpu_netlink_next_queue(struct nnpu_userqs *uqs, struct nnpu_userq *last,
-						  unsigned long item)
-{
-	struct nnpu_userq *uq;
-
-	if (last && !list_empty(&last->node)) {
-		uq = list_next_entry(last, node);
-		return list_entry_is_head(uq, &uqs->all, node) ? NULL : uq;
-	}
-	list_for_each_entry(uq, &uqs->all, node)
-		if (uq->number >= item)
-			return uq;
-	return NULL;
-}
-
 /* A part of the queues, from *@item on. @more: there may be others. */
 static int nnpu_netlink_dump_some_queues(const struct nnpu_netlink_dump *dump,
 					 struct nnpu_device *ndev, unsigned long *item, bool *more)
@@ -335,7 +283,7 @@ static int nnpu_netlink_dump_some_queues(const struct nnpu_netlink_dump *dump,
 		last = NULL;
 	*more = false;
 	mutex_lock(&uqs->lock);
-	while ((uq = nnpu_netlink_next_queue(uqs, last, *item))) {
+	while ((uq = nnpu_userq_next(uqs, last, *item))) {
 		void *head;
 
 		*more = ++looks > NNPU_NETLINK_MAX_LOOKS;

@@ -462,3 +462,38 @@ int nnpu_netlink_fill_queue(const struct nnpu_netlink_reader *to, struct nnpu_us
 		return -EMSGSIZE;
 	return 0;
 }
+
+/**
+ * nnpu_netlink_get_owner - of a context, the client, whose life nobody waits for
+ * @object: context, for nnpu_table_visit()
+ * @data: struct nnpu_netlink_ctx_look; its owner is filled in
+ *
+ * Return: 0 or -ENOENT.
+ */
+int nnpu_netlink_get_owner(void *object, void *data)
+{
+	struct nnpu_netlink_ctx_look *look = data;
+	struct nnpu_ctx *ctx = object;
+
+	if (!refcount_read(&ctx->ref))
+		return -ENOENT;
+	look->owner = nnpu_tally_get(ctx->tally);
+	return 0;
+}
+
+/**
+ * nnpu_netlink_copy_ctx - attributes of a context, whose number may have another one by now
+ * @object: context, for nnpu_table_visit()
+ * @data: struct nnpu_netlink_ctx_look
+ *
+ * Return: 0, -ENOENT or -EMSGSIZE.
+ */
+int nnpu_netlink_copy_ctx(void *object, void *data)
+{
+	struct nnpu_netlink_ctx_look *look = data;
+	struct nnpu_ctx *ctx = object;
+
+	if (!refcount_read(&ctx->ref) || ctx->tally != look->owner)
+		return -ENOENT;
+	return nnpu_netlink_fill_ctx(look->to, ctx);
+}

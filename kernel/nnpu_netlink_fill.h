@@ -35,4 +35,17 @@ int nnpu_netlink_fill_client(const struct nnpu_netlink_reader *to, struct nnpu_d
 int nnpu_netlink_fill_ctx(const struct nnpu_netlink_reader *to, struct nnpu_ctx *ctx);
 int nnpu_netlink_fill_queue(const struct nnpu_netlink_reader *to, struct nnpu_userq *uq);
 
+/**
+ * struct nnpu_netlink_ctx_look - a reader looks at a context
+ * @to: reader
+ * @owner: its client; a reference
+ */
+struct nnpu_netlink_ctx_look {
+	const struct nnpu_netlink_reader *to;
+	struct nnpu_tally *owner;
+};
+
+int nnpu_netlink_get_owner(void *object, void *data);
+int nnpu_netlink_copy_ctx(void *object, void *data);
+
 #endif /* _NNPU_NETLINK_FILL_H_ */

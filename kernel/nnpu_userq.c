@@ -138,6 +138,32 @@ void nnpu_userq_put(struct nnpu_userq *uq)
 	kref_put(&uq->ref, nnpu_userq_release);
 }
 
+/**
+ * nnpu_userq_next - the next queue of a walk that drops the lock now and then
+ * @uqs: queues; its lock is held
+ * @last: queue that was looked at last, or NULL
+ * @from: number from which on to look, if @last has ended or is NULL
+ *
+ * A queue that has ended is in the list no more. The list, in the order of the numbers, is then gone
+ * through from its head.
+ *
+ * Return: the queue, or NULL.
+ */
+struct nnpu_userq *nnpu_userq_next(struct nnpu_userqs *uqs, struct nnpu_userq *last,
+				   unsigned long from)
+{
+	struct nnpu_userq *uq;
+
+	if (last && !list_empty(&last->node)) {
+		uq = list_next_entry(last, node);
+		return list_entry_is_head(uq, &uqs->all, node) ? NULL : uq;
+	}
+	list_for_each_entry(uq, &uqs->all, node)
+		if (uq->number >= from)
+			return uq;
+	return NULL;
+}
+
 /* For callers that hold nnpu_userqs.hw_lock. */
 static void nnpu_userq_put_deferred(struct nnpu_userq *uq)
 {

@@ -220,6 +220,8 @@ struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 				    const struct drm_nnpu_queue_create *args);
 bool nnpu_userq_tryget(void *object);
 void nnpu_userq_put(struct nnpu_userq *uq);
+struct nnpu_userq *nnpu_userq_next(struct nnpu_userqs *uqs, struct nnpu_userq *last,
+				   unsigned long from);
 bool nnpu_userq_use(struct nnpu_userq *uq);
 void nnpu_userq_unuse(struct nnpu_userq *uq);
 int nnpu_userq_publish(struct nnpu_userq *uq);
