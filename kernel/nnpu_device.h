@@ -66,11 +66,11 @@
  *
  * The work items of nnpu_device.reset_wq (watchdog, device reset, pause) never run at the
  * same time. Fences are signalled, and callbacks are added to them, with no spinlock of the driver
- * held. The callback of an in-fence takes no lock of the driver. nnpu_deps.lock is taken with none of
- * these held, and its holder takes none. Code on the way to a fence signal (the commit of SUBMIT,
- * interrupt handlers, the work items of nnpu_sched_wq and reset_wq) takes only 2, 8 to 10 and
- * counter_lock, and does not allocate memory. dma_fence_begin_signalling() tells lockdep where this
- * code begins.
+ * held. The callback of an in-fence takes no lock of the driver. nnpu_deps.lock is taken with none
+ * of these held, and its holder takes none. Code on the way to a fence signal (the commit of
+ * SUBMIT, interrupt handlers, the work items of nnpu_sched_wq and reset_wq) takes only 2, 8 to 10
+ * and counter_lock, and does not allocate memory. dma_fence_begin_signalling() tells lockdep where
+ * this code begins.
  */
 
 /**

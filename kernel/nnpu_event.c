@@ -173,7 +173,9 @@ static bool nnpu_event_send_net(const struct nnpu_event *event, u64 lost, struct
 		sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS, true,
 					     event->cred ? &target : NULL);
 	}
-	/* A member of this group has CAP_SYS_ADMIN in the user namespace of the network namespace. */
+	/*
+	 * A member of this group has CAP_SYS_ADMIN in the user namespace of the network namespace.
+	 */
 	if (genl_has_listeners(&nnpu_nl_family, net, NNPU_NLGRP_EVENTS_ADMIN))
 		sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS_ADMIN,
 					     !event->cred ||

@@ -128,8 +128,8 @@ static struct nnpu_device *nnpu_netlink_named(const struct genl_info *info, int 
 /* Dumps. */
 
 /*
- * The process that asks makes the first part of a dump only, and not even that if its socket is full.
- * The rest is made in recvmsg(), by any process that has the socket.
+ * The process that asks makes the first part of a dump only, and not even that if its socket is
+ * full. The rest is made in recvmsg(), by any process that has the socket.
  */
 int nnpu_nl_dump_start(struct netlink_callback *cb)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What netlink says of an object, and to whom. Every process may see what a device is. What a device
- * does for all clients together is for processes that have opened its node, and for those with
- * CAP_SYS_ADMIN. What a client does may be seen by the user who opened the file, and by processes
- * with CAP_SYS_ADMIN in the user namespace in which it was opened, or above.
+ * What netlink says of an object, and to whom. Every process may see what a device is. What a
+ * device does for all clients together is for processes that have opened its node, and for those
+ * with CAP_SYS_ADMIN. What a client does may be seen by the user who opened the file, and by
+ * processes with CAP_SYS_ADMIN in the user namespace in which it was opened, or above.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -108,9 +108,10 @@ bool nnpu_netlink_may_see_use(const struct nnpu_netlink_reader *to, struct nnpu_
  * @to: reader
  * @tally: client
  *
- * The socket has to be the owner's as well, so that a process cannot have the owner ask on a socket of
- * its own. A capability counts only if the opener of the socket, the sender of the request and the
- * reader have it: a privileged program that is given a socket reads what another one has asked for.
+ * The socket has to be the owner's as well, so that a process cannot have the owner ask on a socket
+ * of its own. A capability counts only if the opener of the socket, the sender of the request and
+ * the reader have it: a privileged program that is given a socket reads what another one has asked
+ * for.
  *
  * Return: true if so.
  */
@@ -160,7 +161,9 @@ static int nnpu_netlink_put_node(struct sk_buff *skb, struct nnpu_device *ndev)
 	return nla_put_string(skb, NNPU_A_DEV_NODE, node);
 }
 
-/* What only the device knows. Nothing, if it does not answer. Reads registers: not for everybody. */
+/*
+ * What only the device knows. Nothing, if it does not answer. Reads registers: not for everybody.
+ */
 static int nnpu_netlink_put_dev_regs(struct sk_buff *skb, struct nnpu_device *ndev)
 {
 	struct nnpu_netlink_uint mem[] = {

@@ -214,7 +214,9 @@ static int nnpu_power_wake(struct device *dev)
 
 	if (ret)
 		drm_err(&ndev->drm, "no power after system sleep: %d\n", ret);
-	/* Whatever happened: it finds a device that does not answer dead, and wakes all that wait. */
+	/*
+	 * Whatever happened: it finds a device that does not answer dead, and wakes all that wait.
+	 */
 	nnpu_pause_end(ndev);
 	nnpu_sleep_end(ndev);
 	return ret;

@@ -161,11 +161,10 @@ void nnpu_sched_ready(struct nnpu_job *job)
 	nnpu_job_set_deadline(job);
 	entered = nnpu_device_enter(ndev, &idx);
 	spin_lock_irq(&queue->qp.lock);
-	if (job->state == NNPU_JOB_WAITING && error) {
+	if (job->state == NNPU_JOB_WAITING && error)
 		nnpu_queue_remove(queue, job, error, &ended);
-	} else if (job->state == NNPU_JOB_WAITING) {
+	else if (job->state == NNPU_JOB_WAITING)
 		nnpu_sched_insert_and_fill(queue, job, entered, &ended);
-	}
 	spin_unlock_irq(&queue->qp.lock);
 	if (entered)
 		nnpu_device_exit(ndev, idx);

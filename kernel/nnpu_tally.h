@@ -61,8 +61,8 @@ struct nnpu_tally_limit {
 };
 
 /**
- * struct nnpu_tally - a client: the opener of a file, and counters of all its contexts, also of those
- *	that are gone
+ * struct nnpu_tally - a client: the opener of a file, and counters of all its contexts, also
+ *	of those that are gone
  * @ref: the file and each of its contexts hold a reference
  * @totals: those of the device, which lives longer
  * @id: drm_file.client_id

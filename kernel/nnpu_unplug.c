@@ -29,10 +29,10 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
 
 	/*
 	 * Callers that wait for an answer hold reset_sem: wake them first. A device reset that
-	 * is under way starts the admin queue again. Code that takes reset_sem after that sees that no
-	 * load may begin, and other commands are answered soon or time out. Pairs with
-	 * READ_ONCE() in nnpu_command_run(); reset_sem, which a reset takes for writing, orders
-	 * the two.
+	 * is under way starts the admin queue again. Code that takes reset_sem after that sees that
+	 * no load may begin, and other commands are answered soon or time out. Pairs with
+	 * READ_ONCE() in nnpu_command_run(); reset_sem, which a reset takes for writing, orders the
+	 * two.
 	 */
 	WRITE_ONCE(ndev->stopping, true);
 	nnpu_admin_stop(ndev);

@@ -144,8 +144,8 @@ void nnpu_userq_put(struct nnpu_userq *uq)
  * @last: queue that was looked at last, or NULL
  * @from: number from which on to look, if @last has ended or is NULL
  *
- * A queue that has ended is in the list no more. The list, in the order of the numbers, is then gone
- * through from its head.
+ * A queue that has ended is in the list no more. The list, in the order of the numbers, is then
+ * gone through from its head.
  *
  * Return: the queue, or NULL.
  */

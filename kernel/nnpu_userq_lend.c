@@ -117,7 +117,10 @@ static void nnpu_userq_lend_look(struct nnpu_device *ndev, struct nnpu_userq_len
 			list_move_tail(&user->wanting_node, &uqs->wanting);
 			return;
 		}
-		/* A user that gets an idle one does not wait behind users that wait for a job to end. */
+		/*
+		 * A user that gets an idle one does not wait behind users that wait for a job to
+		 * end.
+		 */
 		if (choice >= 0 && (victim < 0 || (shares[victim].busy && !shares[choice].busy))) {
 			victim = choice;
 			served = user;

@@ -81,10 +81,10 @@ static int nnpu_userq_share_busy(const struct nnpu_userq_share *shares, unsigned
  * @total: number of hardware queues
  * @user: whose queue wants one
  *
- * A user gets another hardware queue only while fewer of this user's are at work than there are idle
- * or free ones. So each user takes at most half of what is left, and at least log2(@total) users get
- * one. The queues of a user with a full share take turns in it. If another user has more at work,
- * a queue of that user leaves.
+ * A user gets another hardware queue only while fewer of this user's are at work than there are
+ * idle or free ones. So each user takes at most half of what is left, and at least log2(@total)
+ * users get one. The queues of a user with a full share take turns in it. If another user has more
+ * at work, a queue of that user leaves.
  *
  * Return: index of the queue to suspend, NNPU_USERQ_SHARE_FREE, or NNPU_USERQ_SHARE_WAIT.
  */

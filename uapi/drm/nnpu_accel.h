@@ -18,7 +18,8 @@
  * Errors common to all ioctls: -EINVAL (a reserved field, a flag or a value is out
  * of range), -EFAULT (bad user pointer), -ENODEV (the device is gone, or the context
  * was lost in a device reset), -ENOMEM, -EINTR (a signal arrived while the call
- * waited; the call had no effect and can be repeated; with SA_RESTART the kernel does that). Of all that name a context:
+ * waited; the call had no effect and can be repeated; with SA_RESTART the kernel does that). Of all
+ * that name a context:
  * -ENOENT (the file has no such context). Of CONTEXT_CREATE and of a call that makes
  * context 0: -EUSERS (none is free), -EDQUOT (the user who opened the file has as many as
  * are free, and not CAP_SYS_RESOURCE).
