@@ -577,11 +577,10 @@ static void report(struct __test_metadata *_metadata, const struct call *a, cons
 	TH_LOG("%s / %s, NNPU_PAIR_SEED=%u: %s %d", a->name, b->name, seed, what, ret);
 }
 
-static void one_round(struct __test_metadata *_metadata, FIXTURE_DATA(pairs) *self,
+static void one_round(struct __test_metadata *_metadata, const char *device, struct outcome *out,
 		      const struct call *a, const struct call *b, unsigned int seed)
 {
 	const struct call *const pair[] = { a, b };
-	struct outcome *out = self->out;
 	unsigned int i;
 	int status;
 	pid_t pid;
@@ -599,7 +598,7 @@ static void one_round(struct __test_metadata *_metadata, FIXTURE_DATA(pairs) *se
 		kill(pid, SIGKILL);
 	}
 	if (a->run == run_unbind || b->run == run_unbind) {
-		int ret = nnpu_driver_write("bind", self->device);
+		int ret = nnpu_driver_write("bind", device);
 
 		/* A process that was killed may not have come to unbind it. */
 		EXPECT_TRUE(!ret || (ret == -EBUSY && (a->ends | b->ends) & PROCESS)) {
@@ -682,8 +681,8 @@ TEST_F_TIMEOUT(pairs, every_order_is_explained, 360000)
 	uint64_t end = now_ms() + ALL_SECONDS * 1000;
 
 	while (rounds ? done < rounds * n : now_ms() < end) {
-		one_round(_metadata, self, &calls[pairs[done % n][0]], &calls[pairs[done % n][1]],
-			  self->seed + done);
+		one_round(_metadata, self->device, self->out, &calls[pairs[done % n][0]],
+			  &calls[pairs[done % n][1]], self->seed + done);
 		done++;
 		if (_metadata->exit_code)
 			return;
