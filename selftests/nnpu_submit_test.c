@@ -289,6 +289,8 @@ TEST_F(nnpu, no_job_overtakes)
 		ASSERT_EQ(0, nnpu_job_submit(self->fd, &second));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &second, 60000));
 	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, first.syncobj));
+	/* It has ended: this gives its memory to the CPU. */
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &first, 60000));
 	EXPECT_TRUE(nnpu_job_correct(&first, 1));
 	EXPECT_TRUE(nnpu_job_correct(&second, 2));
 	nnpu_job_fini(self->fd, &second);

@@ -79,9 +79,13 @@ void drm_queue_stop(struct transport *t, struct transport_queue *queue)
 	struct drm_queue *q = (struct drm_queue *)queue;
 	const struct drm_transport *d = to_drm(t);
 	struct drm_nnpu_queue_destroy arg = { .queue = q->number };
+	int err = 0;
 
 	q->number = 0;
-	if (arg.queue && drm_ioctl(d->fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg) && q->fd >= 0)
+	if (arg.queue)
+		err = drm_ioctl(d->fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
+	/* Without the device, or after the end of the context, the queue has ended already. */
+	if (err && err != -ENODEV && err != -ENOENT && q->fd >= 0)
 		let_go(q, d);
 }
 
