@@ -35,9 +35,7 @@ static void nnpu_irq_kernel(struct nnpu_device *ndev, unsigned int vector)
 /* The kernel queue and all user queues. */
 static void nnpu_irq_queues(struct nnpu_device *ndev, unsigned int vector)
 {
-	if (!nnpu_queue_interrupt(&ndev->queue) &&
-	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
-		nnpu_queue_kick_watchdog(&ndev->queue, true);
+	nnpu_irq_kernel(ndev, vector);
 	nnpu_userq_hw_irq(ndev, vector);
 }
 

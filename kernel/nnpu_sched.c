@@ -124,7 +124,7 @@ void nnpu_sched_submit(struct nnpu_job *job)
 	}
 	entered = nnpu_device_enter(ndev, &idx);
 	spin_lock_irq(&queue->qp.lock);
-	/* Who closes or loses the context drops what is in the lists after that. */
+	/* What closes or loses the context drops what is in the lists after that. */
 	error = nnpu_sched_refuse(job->ctx);
 	if (error) {
 		nnpu_queue_remove(queue, job, error, &ended);
@@ -220,7 +220,7 @@ static void nnpu_sched_fill_all(struct nnpu_queue *queue)
 	spin_unlock_irq(&queue->qp.lock);
 }
 
-/* Paused or gone: who ends that asks again, or has dropped the jobs. */
+/* Paused or gone: the end of the pause asks again, and unplug has dropped the jobs. */
 static void nnpu_sched_work(struct work_struct *work)
 {
 	struct nnpu_queue *queue = container_of(work, struct nnpu_queue, sched_work);

@@ -127,20 +127,6 @@ static int gate_open(int vgem, uint32_t number)
 	return ioctl(vgem, VGEM_FENCE_SIGNAL, &arg) && errno != ETIMEDOUT ? -errno : 0;
 }
 
-/* A syncobj for another file: the same one. */
-static int share(int from, uint32_t handle, int to, uint32_t *shared)
-{
-	struct drm_syncobj_handle arg = { .handle = handle, .fd = -1 };
-	int ret = nnpu_ioctl(from, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg);
-
-	if (ret)
-		return ret;
-	ret = nnpu_ioctl(to, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &arg);
-	close(arg.fd);
-	*shared = arg.handle;
-	return ret;
-}
-
 static void wait_for(struct nnpu_job *job, struct drm_nnpu_sync *in, uint32_t syncobj)
 {
 	*in = (struct drm_nnpu_sync){ .handle = syncobj };
@@ -280,8 +266,8 @@ TEST_F(fence, closed)
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, gate_close(self->fd, self->vgem, self->gate, &self->number));
 		ASSERT_EQ(0, nnpu_job_init(fd, &job, 64));
-		ASSERT_EQ(0, share(self->fd, self->gate, fd, &gate));
-		ASSERT_EQ(0, share(fd, job.syncobj, self->fd, &out));
+		ASSERT_EQ(0, nnpu_syncobj_share(self->fd, self->gate, fd, &gate));
+		ASSERT_EQ(0, nnpu_syncobj_share(fd, job.syncobj, self->fd, &out));
 		wait_for(&job, &in, gate);
 		ASSERT_EQ(0, nnpu_job_submit(fd, &job));
 		munmap(job.buf.map, job.buf.size);
@@ -329,8 +315,8 @@ TEST_F(fence, lost)
 		ASSERT_EQ(0, nnpu_job_init(fd, &job, 64));
 		ASSERT_EQ(0, nnpu_job_run(fd, &job, 1));
 		ASSERT_EQ(0, gate_close(self->fd, self->vgem, self->gate, &self->number));
-		ASSERT_EQ(0, share(self->fd, self->gate, fd, &gate));
-		ASSERT_EQ(0, share(fd, job.syncobj, self->fd, &out));
+		ASSERT_EQ(0, nnpu_syncobj_share(self->fd, self->gate, fd, &gate));
+		ASSERT_EQ(0, nnpu_syncobj_share(fd, job.syncobj, self->fd, &out));
 		wait_for(&job, &in, gate);
 		ASSERT_EQ(0, nnpu_job_submit(fd, &job));
 		/* The next job that begins. */

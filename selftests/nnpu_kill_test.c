@@ -239,20 +239,6 @@ TEST_F(nnpu, closed_file_leaves)
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 1));
 }
 
-/* The same fence for another file: 0 or -errno. */
-static int share_syncobj(int from, uint32_t handle, int to, uint32_t *shared)
-{
-	struct drm_syncobj_handle args = { .handle = handle };
-	int ret = nnpu_ioctl(from, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &args);
-
-	if (ret)
-		return ret;
-	ret = nnpu_ioctl(to, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &args);
-	close(args.fd);
-	*shared = args.handle;
-	return ret;
-}
-
 /*
  * A client whose jobs wait for those of somebody else leaves at once, with its memory. Its fences
  * stay: who waits for them waits for those others, too.
@@ -274,8 +260,8 @@ TEST_F(nnpu, nobody_waits_for_in_fences)
 	c.fd = nnpu_open();
 	ASSERT_LE(0, c.fd);
 	ASSERT_EQ(0, nnpu_job_init(c.fd, &c.job, 64));
-	ASSERT_EQ(0, share_syncobj(self->fd, self->job.syncobj, c.fd, &in.handle));
-	ASSERT_EQ(0, share_syncobj(c.fd, c.job.syncobj, self->fd, &out));
+	ASSERT_EQ(0, nnpu_syncobj_share(self->fd, self->job.syncobj, c.fd, &in.handle));
+	ASSERT_EQ(0, nnpu_syncobj_share(c.fd, c.job.syncobj, self->fd, &out));
 	c.job.submit.in_syncs = (uintptr_t)&in;
 	c.job.submit.num_in_syncs = 1;
 	for (i = 0; i < JOBS; i++) {

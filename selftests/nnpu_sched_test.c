@@ -147,19 +147,6 @@ TEST_F(nnpu, waiting_is_no_hang)
 	EXPECT_EQ(0, info.jobs_timedout);
 }
 
-static int share(int from, uint32_t handle, int to, uint32_t *shared)
-{
-	struct drm_syncobj_handle arg = { .handle = handle, .fd = -1 };
-	int ret = nnpu_ioctl(from, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg);
-
-	if (ret)
-		return ret;
-	ret = nnpu_ioctl(to, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &arg);
-	close(arg.fd);
-	*shared = arg.handle;
-	return ret;
-}
-
 /* A job that waits for jobs of another file, seconds long, does not hold up those behind it. */
 TEST_F(nnpu, a_fence_holds_up_nobody)
 {
@@ -173,7 +160,7 @@ TEST_F(nnpu, a_fence_holds_up_nobody)
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &waits, 64));
 	ASSERT_EQ(0, submit(self->flood, &self->slow, DRM_NNPU_PRIORITY_HIGH, SLOW_JOBS));
-	ASSERT_EQ(0, share(self->flood, self->slow.syncobj, self->fd, &in.handle));
+	ASSERT_EQ(0, nnpu_syncobj_share(self->flood, self->slow.syncobj, self->fd, &in.handle));
 	waits.submit.in_syncs = (uintptr_t)&in;
 	waits.submit.num_in_syncs = 1;
 	nnpu_job_fill(&waits, 1);
@@ -229,8 +216,8 @@ TEST_F_TIMEOUT(nnpu, fences_end_while_files_close, 600)
 		fd = nnpu_open();
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, nnpu_job_init(fd, &job, 1));
-		ASSERT_EQ(0, share(self->fd, self->job.syncobj, fd, &others));
-		ASSERT_EQ(0, share(fd, job.syncobj, self->fd, &out));
+		ASSERT_EQ(0, nnpu_syncobj_share(self->fd, self->job.syncobj, fd, &others));
+		ASSERT_EQ(0, nnpu_syncobj_share(fd, job.syncobj, self->fd, &out));
 		nnpu_job_fill(&self->job, i);
 		ASSERT_EQ(0, submit(self->fd, &self->job, DRM_NNPU_PRIORITY_LOW, 3));
 		ASSERT_EQ(0, submit_chains(fd, &job, others));

@@ -270,6 +270,19 @@ int nnpu_syncobj_status(int fd, uint32_t handle)
 	return ret ? ret : info.status;
 }
 
+int nnpu_syncobj_share(int from, uint32_t handle, int to, uint32_t *shared)
+{
+	struct drm_syncobj_handle arg = { .handle = handle, .fd = -1 };
+	int ret = nnpu_ioctl(from, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg);
+
+	if (ret)
+		return ret;
+	ret = nnpu_ioctl(to, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &arg);
+	close(arg.fd);
+	*shared = arg.handle;
+	return ret;
+}
+
 static struct nnpu_tensor_desc *tensor(void *image, unsigned int i)
 {
 	return (struct nnpu_tensor_desc *)((char *)image + sizeof(struct nnpu_program_header)) + i;

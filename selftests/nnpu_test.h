@@ -97,6 +97,8 @@ int nnpu_syncobj_destroy(int fd, uint32_t handle);
 int nnpu_syncobj_wait(int fd, uint32_t handle, unsigned int timeout_ms);
 /* Status of the fence: 1 signalled, 0 active, -errno of its error. */
 int nnpu_syncobj_status(int fd, uint32_t handle);
+/* The same syncobj for another file; 0 or -errno. */
+int nnpu_syncobj_share(int from, uint32_t handle, int to, uint32_t *shared);
 
 /*
  * An image of ADD over two float tensors of @count elements: out = a + b.

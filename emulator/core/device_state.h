@@ -2,9 +2,9 @@
 /*
  * The state of a device, and what all of its parts use: clock, log, faults.
  *
- * Locks. dev->lock guards what registers, doorbells and several threads share. It is held for a few instructions only. No operation, no
- * interrupt and no DMA happens under it, other than the 32 bytes of a completion, and it is
- * dropped after 64 of them. Nothing is allocated or freed under it and no thread is made:
+ * Locks. dev->lock guards what registers, doorbells and several threads share. It is held for a
+ * few instructions only. No operation, no interrupt and no DMA happens under it, other than the
+ * 32 bytes of a completion, and it is dropped after 64 of them. Nothing is allocated or freed under it and no thread is made:
  * what leaves goes to the cleaner.
  *
  * Engines and loaders hold the slots of a context during accesses to them, and the control
@@ -48,7 +48,7 @@ struct nnpu_device {
 	_Alignas(CACHE_LINE) pthread_mutex_t lock;
 	pthread_cond_t work;		/* engines: something to run, stop, exit */
 	pthread_cond_t event;		/* control thread and stalled jobs */
-	pthread_cond_t resumed;		/* who waits while the device is paused: it goes on, or stops */
+	pthread_cond_t resumed;		/* threads that a pause has: it ends, or the device stops */
 	/* To wake a thread costs more than a job: only those that sleep are woken. */
 	unsigned int sleeping;		/* engines that wait for @work */
 	unsigned int polling;		/* engines that watch @work_seq */
