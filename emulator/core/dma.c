@@ -25,41 +25,35 @@ static bool can_access(struct nnpu_device *dev, uint64_t addr, size_t len)
 	return !atomic_load_explicit(&dev->stop, memory_order_relaxed) && addr + len >= addr;
 }
 
-/*
- * A pause may have come between the look and the access, which the bus refuses then. It may have ended
- * before the thread looks again.
- */
-static bool was_paused(struct nnpu_device *dev, unsigned int pauses)
+/* The caller's bytes are only read with DMA_WRITE. */
+static int transfer(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len,
+		    enum dma_dir dir)
 {
-	return dev_is_paused(dev) || atomic_load(&dev->pauses) != pauses;
+	unsigned int pauses;
+	int ret;
+
+	/*
+	 * A pause may have come between the look and the access, which the bus refuses then. It may
+	 * have ended before the thread looks again.
+	 */
+	do {
+		pauses = atomic_load(&dev->pauses);
+		if (!can_access(dev, addr, len))
+			return -1;
+		ret = dir == DMA_READ ? dev->ops->dma_read(dev->bus, addr, buf, len) :
+					dev->ops->dma_write(dev->bus, addr, buf, len);
+	} while (ret && (dev_is_paused(dev) || atomic_load(&dev->pauses) != pauses));
+	return ret;
 }
 
 int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len)
 {
-	unsigned int pauses;
-	int ret;
-
-	do {
-		pauses = atomic_load(&dev->pauses);
-		if (!can_access(dev, addr, len))
-			return -1;
-		ret = dev->ops->dma_read(dev->bus, addr, buf, len);
-	} while (ret && was_paused(dev, pauses));
-	return ret;
+	return transfer(dev, addr, buf, len, DMA_READ);
 }
 
 int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
 {
-	unsigned int pauses;
-	int ret;
-
-	do {
-		pauses = atomic_load(&dev->pauses);
-		if (!can_access(dev, addr, len))
-			return -1;
-		ret = dev->ops->dma_write(dev->bus, addr, buf, len);
-	} while (ret && was_paused(dev, pauses));
-	return ret;
+	return transfer(dev, addr, (void *)(uintptr_t)buf, len, DMA_WRITE);
 }
 
 int dev_dma_publish(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
@@ -196,14 +190,6 @@ static const uint64_t *kept_leaf(const struct mem_map *map, uint64_t index)
 	if (!map->leaves)
 		return NULL;
 	return atomic_load_explicit(&map->leaves[index].node, memory_order_acquire);
-}
-
-static int transfer(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len,
-		    enum dma_dir dir)
-{
-	if (dir == DMA_READ)
-		return dev_dma_read(dev, addr, buf, len);
-	return dev_dma_write(dev, addr, buf, len);
 }
 
 /* An access within one page whose node is cached. False: it is not of this kind. */

@@ -193,8 +193,6 @@ int tflite_space_to_batch_execute(const struct op_call *c)
 
 	if (read_blocks(c, &b))
 		return -1;
-	if (out->bytes == 0)
-		return 0;
 	if (size == 1)
 		memset(&value, (uint8_t)out->zero_point, 1);
 	if (nd_fill(&pace, out->data, size, tensor_elements(out), &value))
@@ -209,5 +207,5 @@ int tflite_batch_to_space_execute(const struct op_call *c)
 
 	if (read_blocks(c, &b))
 		return -1;
-	return c->out[0]->bytes ? move_blocks(c, &b, &pace, false) : 0;
+	return move_blocks(c, &b, &pace, false);
 }
