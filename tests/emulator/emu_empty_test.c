@@ -126,7 +126,7 @@ static void add_fill(struct image *im, uint32_t tensor, const struct large_opera
 {
 	bool hal = o->type == NNPU_TYPE_TENSOR_FLOAT32 || o->type == NNPU_TYPE_TENSOR_FLOAT16 ||
 		   o->type == NNPU_TYPE_TENSOR_INT32;
-	int64_t integer = o->value >= INT32_MAX ? INT32_MAX : (int64_t)o->value;
+	int64_t integer = o->value >= 0x1p31F ? INT32_MAX : (int64_t)o->value;
 	uint8_t bytes[8] = { 0 };
 	uint32_t shape, value;
 

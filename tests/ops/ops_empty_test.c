@@ -95,7 +95,7 @@ static void give(const struct place *p)
 static void fill(const struct place *p, enum nnpu_type type, float v)
 {
 	size_t size = type_size(type), n = p->bytes / size;
-	int64_t integer = v >= INT32_MAX ? INT32_MAX : (int64_t)v;
+	int64_t integer = v >= 0x1p31F ? INT32_MAX : (int64_t)v;
 
 	for (size_t i = 0; v != 0 && i < n; i++) {
 		if (type == NNPU_TYPE_TENSOR_FLOAT32)
