@@ -597,7 +597,7 @@ SABOTAGES = [
                       r"\1\t\tnnpu_userq_zap_lost(ndev);\n")),
              "doorbells_are_taken_away_before_the_reset"),
     Sabotage("load-lasts", "freeze", "a load is waited for when processes have to stand still",
-             (replace("kernel/nnpu_admin.c", r"left < 0 \|\| freezing\(current\)", "left < 0"),),
+             (replace("kernel/nnpu_admin.c", r"left < 0 \|\| \(freezing\(current\) && signal_pending\(current\)\)", "left < 0"),),
              "load_begins_again"),
     Sabotage("fault-sleeps", "pause", "the second try of a doorbell fault sleeps with the mmap_lock",
              (replace("kernel/nnpu_userq_file.c", r"^(\tif \(vmf->flags & FAULT_FLAG_TRIED\))\n(\t\treturn VM_FAULT_NOPAGE;)$",
