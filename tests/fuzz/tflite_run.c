@@ -154,10 +154,12 @@ static void execute(struct nnhal_prepared_model *prepared, const struct nntflite
 
 void check_explained(const struct nntflite_model *model, const struct nnhal_diag *why)
 {
+	const char *reason = strstr(why->message, ": ");
 	struct nntflite_diag diag;
 
-	check(!nntflite_model_explain(model, why, &diag) && strstr(diag.message, why->message),
-	      "not explained", why->message);
+	/* Operations of the extension before it are given their names. */
+	check(!nntflite_model_explain(model, why, &diag) &&
+	      strstr(diag.message, reason ? reason : why->message), "not explained", why->message);
 	/* That of the subgraph, or of who runs it. */
 	check(diag.op != NNTFLITE_NONE || strstr(diag.message, "operator ") ||
 	      !strstr(why->message, "operation "), "names no operator", diag.message);
