@@ -17,6 +17,9 @@
 #define NNCTL_PROBLEM	1
 #define NNCTL_USAGE	2
 
+/* In place of what a device does for all clients together, if that is not for this user. */
+#define NNCTL_USE_HIDDEN "shown to users who may open the node"
+
 /* What the command line says. */
 struct options {
 	bool json;

@@ -28,6 +28,17 @@ static void records_json(struct json *json, const char *name, const struct recor
 	json_end(json);
 }
 
+/* A number that is not told is no 0. */
+static const char *number_text(const struct record *r, unsigned int attr, char *text, size_t size)
+{
+	if (!record_has(r, attr))
+		return "-";
+	snprintf(text, size, "%" PRIu64, record_number(r, attr));
+	return text;
+}
+
+#define COUNT_TEXT(r, attr)	number_text(r, attr, (char[24]) { 0 }, 24)
+
 int nnctl_list(struct netlink *nl, const struct options *o, struct error *err)
 {
 	struct records devices;
@@ -46,16 +57,14 @@ int nnctl_list(struct netlink *nl, const struct options *o, struct error *err)
 		for (i = 0; i < devices.count; i++) {
 			const struct record *d = &devices.items[i];
 
-			printf("%3" PRIu64 "  %-16s %-14s %-8s %-7s %7" PRIu64 " %8" PRIu64 " %7"
-			       PRIu64 " %6" PRIu64 "  %s\n", record_number(d, NNPU_A_DEV_ID),
-			       record_text(d, NNPU_A_DEV_NODE),
+			printf("%3" PRIu64 "  %-16s %-14s %-8s %-7s %7s %8s %7s %6s  %s\n",
+			       record_number(d, NNPU_A_DEV_ID), record_text(d, NNPU_A_DEV_NODE),
 			       record_text(d, NNPU_A_DEV_BUS_NAME),
 			       record_text(d, NNPU_A_DEV_STATE),
 			       record_text(d, NNPU_A_DEV_PERF_LEVEL),
-			       record_number(d, NNPU_A_DEV_CLIENTS),
-			       record_number(d, NNPU_A_DEV_CONTEXTS),
-			       record_number(d, NNPU_A_DEV_QUEUES),
-			       record_number(d, NNPU_A_DEV_JOBS),
+			       COUNT_TEXT(d, NNPU_A_DEV_CLIENTS),
+			       COUNT_TEXT(d, NNPU_A_DEV_CONTEXTS),
+			       COUNT_TEXT(d, NNPU_A_DEV_QUEUES), COUNT_TEXT(d, NNPU_A_DEV_JOBS),
 			       record_text(d, NNPU_A_DEV_NAME));
 		}
 	}
@@ -81,22 +90,12 @@ static void print_latency(const char *what, const struct record *r, unsigned int
 	       TIME(nnctl_percentile(h, NULL, 0.9)), TIME(nnctl_percentile(h, NULL, 0.99)));
 }
 
-static void print_device(const struct record *d, const struct record *s)
+/* What the device does for all clients together. */
+static void print_use(const struct record *d, const struct record *s)
 {
 	char text[96];
 
-	printf("device %" PRIu64 "\n", record_number(d, NNPU_A_DEV_ID));
-	line_text("name", record_text(d, NNPU_A_DEV_NAME));
-	line_text("firmware", record_text(d, NNPU_A_DEV_FIRMWARE));
-	snprintf(text, sizeof(text), "/dev/%s", record_text(d, NNPU_A_DEV_NODE));
-	line_text("node", text);
-	line_text("bus", record_text(d, NNPU_A_DEV_BUS_NAME));
-	snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64, record_number(d, NNPU_A_DEV_ABI_MAJOR),
-		 record_number(d, NNPU_A_DEV_ABI_MINOR));
-	line_text("ABI", text);
-	line_text("state", record_text(d, NNPU_A_DEV_STATE));
 	line_text("level", record_text(d, NNPU_A_DEV_PERF_LEVEL));
-	line_number("engines", record_number(d, NNPU_A_DEV_ENGINES));
 	line_number("clients", record_number(d, NNPU_A_DEV_CLIENTS));
 	snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64,
 		 record_number(d, NNPU_A_DEV_CONTEXTS), record_number(d, NNPU_A_DEV_MAX_CONTEXTS));
@@ -130,6 +129,28 @@ static void print_device(const struct record *d, const struct record *s)
 	line_number("bad completions", record_number(s, NNPU_A_STATS_BAD_COMPLETIONS));
 	line_number("lost jobs", record_number(s, NNPU_A_STATS_LOST_JOBS));
 	line_number("admin timeouts", record_number(s, NNPU_A_STATS_ADMIN_TIMEOUTS));
+}
+
+/* @s is NULL if that is not for this user. */
+static void print_device(const struct record *d, const struct record *s)
+{
+	char text[96];
+
+	printf("device %" PRIu64 "\n", record_number(d, NNPU_A_DEV_ID));
+	line_text("name", record_text(d, NNPU_A_DEV_NAME));
+	line_text("firmware", record_text(d, NNPU_A_DEV_FIRMWARE));
+	snprintf(text, sizeof(text), "/dev/%s", record_text(d, NNPU_A_DEV_NODE));
+	line_text("node", text);
+	line_text("bus", record_text(d, NNPU_A_DEV_BUS_NAME));
+	snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64, record_number(d, NNPU_A_DEV_ABI_MAJOR),
+		 record_number(d, NNPU_A_DEV_ABI_MINOR));
+	line_text("ABI", text);
+	line_text("state", record_text(d, NNPU_A_DEV_STATE));
+	line_number("engines", record_number(d, NNPU_A_DEV_ENGINES));
+	if (s)
+		print_use(d, s);
+	else
+		line_text("use", NNCTL_USE_HIDDEN);
 }
 
 static void print_contexts(const struct records *contexts)
@@ -175,30 +196,47 @@ static void print_queues(const struct records *queues)
 	}
 }
 
+/* *@told: they are for this user. */
+static int get_stats(struct netlink *nl, uint32_t dev, struct record *stats, bool *told,
+		     struct error *err)
+{
+	int ret = netlink_get(nl, NNPU_CMD_STATS_GET, &stats_fields, dev, stats, err);
+
+	*told = !ret;
+	if (ret && err->errnum == EPERM) {
+		*err = (struct error){ .text = "" };
+		ret = 0;
+	}
+	return ret;
+}
+
 static int info_device(struct netlink *nl, const struct record *d, struct json *json,
 		       struct error *err)
 {
 	uint32_t dev = (uint32_t)record_number(d, NNPU_A_DEV_ID);
 	struct records clients = { 0 }, contexts = { 0 }, queues = { 0 };
 	struct record stats;
+	bool told;
 	int ret;
 
-	ret = netlink_get(nl, NNPU_CMD_STATS_GET, &stats_fields, dev, &stats, err) ||
+	ret = get_stats(nl, dev, &stats, &told, err) ||
 	      netlink_dump(nl, NNPU_CMD_CLIENT_GET, &client_fields, dev, &clients, err) ||
 	      netlink_dump(nl, NNPU_CMD_CTX_GET, &ctx_fields, dev, &contexts, err) ||
 	      netlink_dump(nl, NNPU_CMD_QUEUE_GET, &queue_fields, dev, &queues, err);
 	if (!ret && json) {
 		json_object(json, NULL);
 		record_json(d, json);
-		json_object(json, "stats");
-		record_json(&stats, json);
-		json_end(json);
+		if (told) {
+			json_object(json, "stats");
+			record_json(&stats, json);
+			json_end(json);
+		}
 		records_json(json, "client-list", &clients);
 		records_json(json, "context-list", &contexts);
 		records_json(json, "queue-list", &queues);
 		json_end(json);
 	} else if (!ret) {
-		print_device(d, &stats);
+		print_device(d, told ? &stats : NULL);
 		print_contexts(&contexts);
 		print_queues(&queues);
 	}

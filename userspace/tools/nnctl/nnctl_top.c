@@ -196,9 +196,13 @@ static int show_device(const struct look *now, const struct look *before, const 
 	struct use use;
 	double ns;
 
-	/* It came or went between the looks. */
-	if (!s || !was)
+	/* It came or went between the looks, or its use is not for this user. */
+	if (!s || !was) {
+		if (!record_has(d, NNPU_A_DEV_CLIENTS) && !json)
+			printf("%s %s %s: use " NNCTL_USE_HIDDEN "\n\n", record_text(d, NNPU_A_DEV_NODE),
+			       record_text(d, NNPU_A_DEV_BUS_NAME), record_text(d, NNPU_A_DEV_STATE));
 		return 0;
+	}
 	ns = (double)more(s, was, NNPU_A_STATS_TIME);
 	/* What the device counts says more: jobs of user queues, and those that run. */
 	counts = record_has(s, NNPU_A_STATS_BUSY) && record_has(was, NNPU_A_STATS_BUSY);
