@@ -29,7 +29,7 @@ struct nnpu_cids_entry {
  * An id is generation << shift | index. So a completion that is late, repeated or has an invented
  * id finds no owner, instead of the wrong one. Generations wrap soon: an id that an ABORT names
  * is pinned until the device has answered, else the ABORT may meet the next command that has
- * the id. Who gets ids has a range of indexes of his own, so that nobody waits for another.
+ * the id. Each user of ids has its own range of indexes, so that none waits for another.
  */
 struct nnpu_cids {
 	u32 size;

@@ -206,8 +206,8 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 }
 
 /*
- * Who pays for a context: who opened the file or, if he is of a user namespace, who made that
- * namespace. Else a user with subordinate ids would be many.
+ * The user that a context counts for: the opener of the file or, in a user namespace, the maker of
+ * that namespace. Else a user with subordinate ids would be many.
  */
 static kuid_t nnpu_ctx_payer(const struct cred *cred)
 {

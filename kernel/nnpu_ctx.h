@@ -74,7 +74,7 @@ struct nnpu_ctx_args {
  * @num_jobs: jobs that have not been freed
  * @job_wait: woken when @num_jobs goes down
  * @counts: by enum nnpu_count
- * @tally: client, with the counters of his file; a reference
+ * @tally: client, with the counters of its file; a reference
  * @releases: of its slots and programs, and its own
  * @release_item: release, when an interrupt or job drops the last reference
  * @free_work: last step of the release, which drops the reference of the drm_device

@@ -118,7 +118,7 @@ struct spin_window {
 	uint32_t waits;			/* since the window is 0 */
 };
 
-/* Nobody sees the end of the peer while he spins, so no window is larger. */
+/* A thread that spins does not see the end of the peer, so no window is larger. */
 #define SPIN_WINDOW_MOST_US	100000
 
 void spin_window_init(struct spin_window *window, uint32_t max_us);
