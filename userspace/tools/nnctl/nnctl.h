@@ -20,6 +20,11 @@
 /* In place of what a device does for all clients together, if that is not for this user. */
 #define NNCTL_USE_HIDDEN "shown to users who may open the node"
 
+static inline bool nnctl_is_use_told(const struct record *device)
+{
+	return record_has(device, NNPU_A_DEV_CLIENTS);
+}
+
 /* What the command line says. */
 struct options {
 	bool json;

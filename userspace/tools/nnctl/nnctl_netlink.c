@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static void take_value(struct record *record, unsigned int i, const struct nlatt
 			value->number = nla_get_u32((struct nlattr *)attr);
 		else
 			return;
+		snprintf(value->text, sizeof(value->text), "%" PRIu64, value->number);
 		break;
 	case KIND_HISTOGRAM:
 		if (nla_len(attr) != sizeof(record->histograms[0]))

@@ -93,7 +93,7 @@ void records_free(struct records *records);
 
 bool record_has(const struct record *r, unsigned int attr);
 uint64_t record_number(const struct record *r, unsigned int attr);
-/* Text, or the name of a number; "-" if it is not there. */
+/* Text, a number, or its name; "-" if it is not there. Not for what is signed. */
 const char *record_text(const struct record *r, unsigned int attr);
 /* The histogram of an attribute. */
 const uint64_t *record_histogram(const struct record *r, unsigned int attr);

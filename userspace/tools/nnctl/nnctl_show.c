@@ -28,17 +28,6 @@ static void records_json(struct json *json, const char *name, const struct recor
 	json_end(json);
 }
 
-/* A number that is not told is no 0. */
-static const char *number_text(const struct record *r, unsigned int attr, char *text, size_t size)
-{
-	if (!record_has(r, attr))
-		return "-";
-	snprintf(text, size, "%" PRIu64, record_number(r, attr));
-	return text;
-}
-
-#define COUNT_TEXT(r, attr)	number_text(r, attr, (char[24]) { 0 }, 24)
-
 int nnctl_list(struct netlink *nl, const struct options *o, struct error *err)
 {
 	struct records devices;
@@ -62,9 +51,9 @@ int nnctl_list(struct netlink *nl, const struct options *o, struct error *err)
 			       record_text(d, NNPU_A_DEV_BUS_NAME),
 			       record_text(d, NNPU_A_DEV_STATE),
 			       record_text(d, NNPU_A_DEV_PERF_LEVEL),
-			       COUNT_TEXT(d, NNPU_A_DEV_CLIENTS),
-			       COUNT_TEXT(d, NNPU_A_DEV_CONTEXTS),
-			       COUNT_TEXT(d, NNPU_A_DEV_QUEUES), COUNT_TEXT(d, NNPU_A_DEV_JOBS),
+			       record_text(d, NNPU_A_DEV_CLIENTS),
+			       record_text(d, NNPU_A_DEV_CONTEXTS),
+			       record_text(d, NNPU_A_DEV_QUEUES), record_text(d, NNPU_A_DEV_JOBS),
 			       record_text(d, NNPU_A_DEV_NAME));
 		}
 	}
@@ -196,30 +185,16 @@ static void print_queues(const struct records *queues)
 	}
 }
 
-/* *@told: they are for this user. */
-static int get_stats(struct netlink *nl, uint32_t dev, struct record *stats, bool *told,
-		     struct error *err)
-{
-	int ret = netlink_get(nl, NNPU_CMD_STATS_GET, &stats_fields, dev, stats, err);
-
-	*told = !ret;
-	if (ret && err->errnum == EPERM) {
-		*err = (struct error){ .text = "" };
-		ret = 0;
-	}
-	return ret;
-}
-
 static int info_device(struct netlink *nl, const struct record *d, struct json *json,
 		       struct error *err)
 {
 	uint32_t dev = (uint32_t)record_number(d, NNPU_A_DEV_ID);
 	struct records clients = { 0 }, contexts = { 0 }, queues = { 0 };
 	struct record stats;
-	bool told;
+	bool told = nnctl_is_use_told(d);
 	int ret;
 
-	ret = get_stats(nl, dev, &stats, &told, err) ||
+	ret = (told && netlink_get(nl, NNPU_CMD_STATS_GET, &stats_fields, dev, &stats, err)) ||
 	      netlink_dump(nl, NNPU_CMD_CLIENT_GET, &client_fields, dev, &clients, err) ||
 	      netlink_dump(nl, NNPU_CMD_CTX_GET, &ctx_fields, dev, &contexts, err) ||
 	      netlink_dump(nl, NNPU_CMD_QUEUE_GET, &queue_fields, dev, &queues, err);

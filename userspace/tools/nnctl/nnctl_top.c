@@ -198,7 +198,7 @@ static int show_device(const struct look *now, const struct look *before, const 
 
 	/* It came or went between the looks, or its use is not for this user. */
 	if (!s || !was) {
-		if (!record_has(d, NNPU_A_DEV_CLIENTS) && !json)
+		if (!nnctl_is_use_told(d) && !json)
 			printf("%s %s %s: use " NNCTL_USE_HIDDEN "\n\n", record_text(d, NNPU_A_DEV_NODE),
 			       record_text(d, NNPU_A_DEV_BUS_NAME), record_text(d, NNPU_A_DEV_STATE));
 		return 0;
