@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -571,34 +573,59 @@ static long sleeps_of(pid_t tid)
 	return sleeps;
 }
 
-/* How often mmap() and munmap() get through while the thread sleeps once. */
-static unsigned int maps_in_a_sleep(pid_t tid)
+static uint64_t now_ms(void)
 {
-	long sleeps = sleeps_of(tid);
-	unsigned int maps = 0;
+	struct timespec ts;
 
-	/* A thread that has ended is no reason to wait. */
-	while (sleeps >= 0 && sleeps_of(tid) == sleeps) {
-		void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		if (page != MAP_FAILED)
-			munmap(page, 4096);
-		maps++;
-	}
-	return maps;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
 }
 
-#define SLEEPS	20
+static long my_sleeps(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nvcsw;
+}
+
+/* How often the fault sleeps while the test looks; it sleeps for 100 ms at a time. */
+#define FAULT_SLEEPS	60
+#define LONG_MS		50
+
+/*
+ * Change the address space until the thread has slept FAULT_SLEEPS times. How many calls slept for
+ * a lock as long as a fault sleeps? That this thread gets no CPU is not counted.
+ */
+static unsigned int long_waits(pid_t tid)
+{
+	long first = sleeps_of(tid), sleeps = first;
+	unsigned int found = 0, i;
+
+	/* A thread that has ended is no reason to go on. */
+	for (i = 0; sleeps >= 0 && sleeps < first + FAULT_SLEEPS; i++) {
+		uint64_t begin = now_ms();
+		long before = my_sleeps();
+		void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (my_sleeps() != before && now_ms() - begin >= LONG_MS)
+			found++;
+		if (page != MAP_FAILED)
+			munmap(page, 4096);
+		if (i % 16 == 0 || now_ms() - begin >= LONG_MS)
+			sleeps = sleeps_of(tid);
+	}
+	return found;
+}
 
 /*
  * A queue gets no hardware queue, since the device does not answer. Its doorbell waits in a page
- * fault, again and again. Other threads of the process change the address space meanwhile: a fault
- * that slept with the mmap_lock would let through one of them in each of its sleeps.
+ * fault, again and again. Another thread of the process changes the address space meanwhile: if the
+ * fault slept with the mmap_lock, one call in each round of two tries would wait as long.
  */
 TEST_F_TIMEOUT(pause, doorbell_waits_without_the_mmap_lock, 600)
 {
 	struct caller caller = { .uq = &self->uq };
-	unsigned int i, held = 0;
+	unsigned int waits;
 	pthread_t thread;
 	uint32_t state;
 
@@ -607,12 +634,13 @@ TEST_F_TIMEOUT(pause, doorbell_waits_without_the_mmap_lock, 600)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, call_run, &caller));
 	while (!caller.tid || sleeps_of(caller.tid) < 2)
 		usleep(1000);
-	for (i = 0; i < SLEEPS; i++)
-		held += maps_in_a_sleep(caller.tid) < 3;
-	/* With the lock it would be nearly all; a busy machine holds up some. */
-	EXPECT_GT(SLEEPS * 3 / 4, held) {
-		TH_LOG("the address space could not be changed in %u sleeps", held);
-	}
+	waits = long_waits(caller.tid);
+	/*
+	 * A round has two sleeps and two locks that the thread may have to sleep for. On a busy
+	 * machine the thread may lose its CPU with the lock.
+	 */
+	TH_LOG("%u calls waited for the fault", waits);
+	EXPECT_GT(FAULT_SLEEPS / 4 / 2, waits);
 	EXPECT_FALSE(caller.rang);
 
 	/* The fault ends with the queue. */
