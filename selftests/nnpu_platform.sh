@@ -161,12 +161,12 @@ domain_follows() { # NODE
 	domain_is "$file" on bound || return
 	works "$1" || return
 	echo auto >"$power/control"
-	wait_until 10 grep -q suspended "$power/runtime_status" || fail "no runtime suspend" || return
+	wait_until 60 grep -q suspended "$power/runtime_status" || fail "no runtime suspend" || return
 	domain_is "$file" on suspended || return
 	works "$1" || return
 	echo "$1" >"$driver/unbind"
 	# By a work item of the kernel.
-	wait_until 10 grep -qx off-0 "$file" || domain_is "$file" off-0 unbound || return
+	wait_until 60 grep -qx off-0 "$file" || domain_is "$file" off-0 unbound || return
 	echo "$1" >"$driver/bind"
 	domain_is "$file" on "bound again" || return
 	works "$1"
@@ -184,7 +184,7 @@ provider_comes_late() { # NODE
 	(echo "$1" >"$driver/bind") 2>/dev/null && fail "bound without a reset line" && return 1
 	! is_bound "$1" || fail "bound without a reset line" || return
 	echo "$reset" >"$provider/bind" || fail "the provider does not come back" || return
-	wait_until 10 is_up "$1" || fail "the driver did not follow the provider" || return
+	wait_until 60 is_up "$1" || fail "the driver did not follow the provider" || return
 	works "$1"
 }
 

@@ -194,8 +194,11 @@ TEST_F_TIMEOUT(power, open_close_storm, 900)
 	}
 	/* No reference was lost and none is left. */
 	ASSERT_TRUE(wait_for(self->fd, STATUS, "suspended"));
+	/* However late this process looks. */
+	nnpu_set_parameter("queue_idle_ms", 600000);
 	EXPECT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
 	EXPECT_TRUE(nnpu_sysfs_is(self->fd, STATUS, "active"));
+	nnpu_set_parameter("queue_idle_ms", 10);
 	EXPECT_TRUE(wait_for(self->fd, STATUS, "suspended"));
 }
 

@@ -17,8 +17,8 @@
 #define WAIT_MS		300000
 /* As many as a file may have that have not ended. */
 #define FLOOD		256
-/* Of a second each. */
-#define SLOW_JOBS	5
+/* Of a second each, until the test has seen what it wants to see: long enough on any machine. */
+#define SLOW_JOBS	60
 /* Edge of the convolution of a job of a flood; the longest one takes sixteen times as long. */
 #define SLOW		192
 #define SLOWEST		(4 * SLOW)
@@ -49,6 +49,7 @@ FIXTURE_TEARDOWN(nnpu)
 {
 	if (self->fd < 0)
 		return;
+	nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 0);
 	nnpu_job_fini(self->fd, &self->job);
 	nnpu_job_fini(self->flood, &self->slow);
 	close(self->fd);
@@ -191,7 +192,7 @@ TEST_F(nnpu, a_fence_holds_up_nobody)
 	struct nnpu_job waits;
 	int first, flood, ret;
 
-	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, SLOW_JOBS);
+	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, NNPU_INJECT_COUNT_MASK);
 	if (ret == -EOPNOTSUPP)
 		NNPU_SKIP(return, "device without fault injection");
 	ASSERT_EQ(0, ret);
@@ -208,6 +209,7 @@ TEST_F(nnpu, a_fence_holds_up_nobody)
 	flood = nnpu_syncobj_status(self->flood, self->slow.syncobj);
 	EXPECT_EQ(0, first);
 	EXPECT_EQ(0, flood);
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 0));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &waits, WAIT_MS));
 	EXPECT_EQ(1, nnpu_syncobj_status(self->flood, self->slow.syncobj));
 	EXPECT_TRUE(nnpu_job_correct(&waits, 1));

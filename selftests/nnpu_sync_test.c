@@ -19,8 +19,13 @@
 #define PAGE		((uint64_t)NNPU_PAGE_SIZE)
 #define RW		(DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE)
 #define WAIT_MS		60000
-/* Jobs before the one that is looked at, so that it is certain not to have ended. */
+/*
+ * Jobs before the one that is looked at, and how often each is submitted: so that it is certain not
+ * to have ended, however slow this process is. With injection each of them takes a second more
+ * until let_go().
+ */
 #define BEFORE		3
+#define AGAIN		20
 
 FIXTURE(sync)
 {
@@ -34,10 +39,18 @@ FIXTURE_SETUP(sync)
 		NNPU_SKIP(return, "no NNPU device: %s", strerror(-self->fd));
 }
 
+/* Jobs that begin from now on take their time again. */
+static void let_go(int fd)
+{
+	nnpu_inject(fd, NNPU_INJECT_JOB_SLOW, 0);
+}
+
 FIXTURE_TEARDOWN(sync)
 {
-	if (self->fd >= 0)
-		close(self->fd);
+	if (self->fd < 0)
+		return;
+	let_go(self->fd);
+	close(self->fd);
 }
 
 /* ---- errors of in-fences ---- */
@@ -240,22 +253,23 @@ static int must_wait(int dmabuf, uint32_t to)
 	return ret < 0 ? -errno : !ret;
 }
 
-/*
- * Keep the device busy, for a second more with each job where that can be had; the last job is
- * @job.
- */
+/* All jobs that begin from now on take a second more, where that can be had. */
+static int make_slow(int fd)
+{
+	int ret = nnpu_inject(fd, NNPU_INJECT_JOB_SLOW, NNPU_INJECT_COUNT_MASK);
+
+	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
+/* Keep the device busy until let_go(), or for a while; the last job is @job. */
 static int submit_behind(int fd, struct nnpu_job *before, struct nnpu_job *job)
 {
+	int ret = make_slow(fd);
 	unsigned int i;
-	int ret = nnpu_inject(fd, NNPU_INJECT_JOB_SLOW, BEFORE);
 
-	if (ret == -EOPNOTSUPP)
-		ret = 0;
 	nnpu_job_fill(job, 1);
-	for (i = 0; i < BEFORE && !ret; i++) {
-		nnpu_job_fill(&before[i], i);
-		ret = nnpu_job_submit(fd, &before[i]);
-	}
+	for (i = 0; i < BEFORE * AGAIN && !ret; i++)
+		ret = nnpu_job_submit(fd, &before[i % BEFORE]);
 	job->submit.in_syncs = (uintptr_t)&before[BEFORE - 1].out_sync;
 	job->submit.num_in_syncs = 1;
 	return ret ? ret : nnpu_job_submit(fd, job);
@@ -279,6 +293,7 @@ TEST_F(sync, buffer_exported_after_submit)
 	ASSERT_LE(0, dmabuf);
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_WRITE));
+	let_go(self->fd);
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, WAIT_MS));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_WRITE));
@@ -301,6 +316,7 @@ TEST_F(sync, buffer_whose_handle_is_closed)
 	ASSERT_EQ(0, nnpu_bo_close(self->fd, job.buf.handle));
 	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
+	let_go(self->fd);
 	ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, job.syncobj, WAIT_MS));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	ASSERT_EQ(0, nnpu_ioctl(dmabuf, DMA_BUF_IOCTL_SYNC, &start));
@@ -325,6 +341,7 @@ TEST_F(sync, readers_do_not_wait_for_readers)
 	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_WRITE));
+	let_go(self->fd);
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, WAIT_MS));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_WRITE));
 
@@ -333,6 +350,7 @@ TEST_F(sync, readers_do_not_wait_for_readers)
 	job.args[2].offset = 1024;
 	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
+	let_go(self->fd);
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, WAIT_MS));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	close(dmabuf);
@@ -342,7 +360,8 @@ TEST_F(sync, readers_do_not_wait_for_readers)
 TEST_F(sync, overtaken_writer)
 {
 	struct nnpu_job bad, slow, taker;
-	int dmabuf, ret;
+	unsigned int i;
+	int dmabuf;
 
 	ASSERT_EQ(0, failing_job(self->fd, &bad));
 	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 96));
@@ -358,14 +377,15 @@ TEST_F(sync, overtaken_writer)
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &bad));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &bad, WAIT_MS));
 
-	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 1);
-	ASSERT_TRUE(!ret || ret == -EOPNOTSUPP);
-	ASSERT_EQ(0, nnpu_job_submit(self->fd, &slow));
+	ASSERT_EQ(0, make_slow(self->fd));
+	for (i = 0; i < BEFORE * AGAIN; i++)
+		ASSERT_EQ(0, nnpu_job_submit(self->fd, &slow));
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &taker));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &taker, WAIT_MS));
 	EXPECT_EQ(-EINVAL, nnpu_syncobj_status(self->fd, taker.syncobj));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_WRITE));
+	let_go(self->fd);
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &slow, WAIT_MS));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	close(dmabuf);
@@ -401,6 +421,7 @@ TEST_F(sync, no_implicit_wait)
 	ASSERT_EQ(0, nnpu_job_wait(other, &taker, WAIT_MS));
 	EXPECT_EQ(0, nnpu_syncobj_status(self->fd, writer.syncobj));
 	EXPECT_EQ(1, nnpu_syncobj_status(other, taker.syncobj));
+	let_go(self->fd);
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &writer, WAIT_MS));
 	close(dmabuf);
 	close(other);
@@ -427,6 +448,7 @@ TEST_F(sync, imported_buffer)
 	job.args[2].offset = 0;
 	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
+	let_go(self->fd);
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, WAIT_MS));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	close(dmabuf);
@@ -477,6 +499,7 @@ TEST_F(sync, prep_waits)
 	EXPECT_EQ(-ETIME, prep(self->fd, job.buf.handle, DRM_NNPU_BO_READ, from_now_ns(10000000)));
 	EXPECT_EQ(0, prep(self->fd, job.buf.handle, DRM_NNPU_BO_READ | DRM_NNPU_BO_NO_WAIT, 0));
 	ASSERT_EQ(0, nnpu_syncobj_status(self->fd, job.syncobj));
+	let_go(self->fd);
 	/* The exporter of a dma-buf waits, too. */
 	ASSERT_EQ(0, nnpu_ioctl(dmabuf, DMA_BUF_IOCTL_SYNC, &start));
 	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, job.syncobj));
@@ -484,6 +507,7 @@ TEST_F(sync, prep_waits)
 	EXPECT_EQ(0, prep(self->fd, in.handle, DRM_NNPU_BO_WRITE, 0));
 
 	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
+	let_go(self->fd);
 	ASSERT_EQ(0, prep(self->fd, job.buf.handle, DRM_NNPU_BO_READ, INT64_MAX));
 	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, job.syncobj));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, WAIT_MS));

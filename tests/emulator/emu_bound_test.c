@@ -465,7 +465,8 @@ static void invalidate(void)
 	atomic_store(&large, NNPU_PAGE_SIZE);
 	atomic_store(&blocking, true);
 	ok(!rig_invalidate(&rig, 1, 1, 1), "they are invalidated");
-	for (i = 0; i < 5000 && !atomic_load(&blocked); i++)
+	/* Only a thread that never does gets to the end of this. */
+	for (i = 0; i < 300000 && !atomic_load(&blocked); i++)
 		usleep(200);
 	ok(atomic_load(&blocked), "another thread frees them");
 	atomic_store(&blocking, false);

@@ -330,6 +330,15 @@ static void run_round(unsigned int round)
 	create_victim();
 }
 
+/* More than half of one kind. */
+static bool are_late(void)
+{
+	for (unsigned int i = 0; i < NUM_COMMANDS; i++)
+		if (2 * late[i] > times[i])
+			return true;
+	return false;
+}
+
 int main(void)
 {
 	uint16_t job;
@@ -337,7 +346,8 @@ int main(void)
 	set_up();
 	job = start_job(&other, KERNEL);
 	await_begin(KERNEL, job);
-	for (unsigned int i = 0; i < ROUNDS; i++)
+	/* Other programs may have the processor for a while: until they have it no more. */
+	for (unsigned int i = 0; i < ROUNDS || (are_late() && i < 10 * ROUNDS); i++)
 		run_round(i);
 	for (unsigned int i = 0; i < NUM_COMMANDS; i++)
 		ok(2 * late[i] <= times[i], "%s: %u of %u took more than 20 ms, the longest %.1f ms",

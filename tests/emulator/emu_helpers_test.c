@@ -363,9 +363,10 @@ static void test_limit(void)
 		good = completes(OWN_A, submit_layers(LONG, false), NNPU_STATUS_TIME_LIMIT);
 		used = le64toh(job_result(&a)->exec_ns);
 		helped = helped_ns();
-		sooner = used < LIMIT_NS - LIMIT_NS / 8;
+		/* The engine may have lost its processor before the job started: that says nothing. */
+		sooner = used < LIMIT_NS - LIMIT_NS / 8 && used + helped >= LIMIT_NS / 2;
 	}
-	ok(good && sooner && used + helped >= LIMIT_NS / 2,
+	ok(good && sooner,
 	   "a limit of %u ns: %llu, and %llu of helpers", LIMIT_NS, (unsigned long long)used,
 	   (unsigned long long)helped);
 	rig_close(&rig);

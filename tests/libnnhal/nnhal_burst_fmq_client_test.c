@@ -790,9 +790,7 @@ static void test_limit(void)
 	ok(!run_to_the_end(c, &r) && w.present == 1, "a limit that is long enough");
 	executions = w.executions;
 	w.hold = true;
-	r.num_shapes = 7;
-	status = nnhal_burst_controller_execute(c, &r.request, &execute, r.shapes, &r.num_shapes,
-						&r.timing, &sent);
+	status = run_sent(c, &r, &execute, &sent);
 	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && sent && !r.num_shapes &&
 	   r.timing.time_in_driver == NNHAL_NO_TIMING && diag.message[0],
 	   "H03 a server that is busy holds the client up to its limit: %s, %s",
@@ -841,7 +839,7 @@ static void test_limit_of_lending(void)
 	message.type = LINK_GET;
 	message.count = 1;
 	die_if(link_send(&link, &message, NULL, 0, 0), "GET");
-	status = nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent);
+	status = run_sent(c, &r, NULL, &sent);
 	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && sent,
 	   "H03 a server that asks for memory and does not take it: %s",
 	   nnhal_status_name(status));

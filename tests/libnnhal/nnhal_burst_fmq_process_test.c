@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <sys/mount.h>
 
+#include "base/monotonic.h"
 #include "burst_waiter.h"
+#include "fmq/burst_controller_private.h"
 
 #define NUM_KILLS	20
 #define ROUND_TRIPS	20000
@@ -369,12 +371,22 @@ static void test_foreign_file(struct nnhal_burst_controller *c)
 
 /* ---- death ---- */
 
+struct killing {
+	pid_t pid;
+	struct nnhal_burst_controller *controller;
+};
+
+/* Kill the server when the client has sent a request, or after long. */
 static void *kill_later(void *data)
 {
-	pid_t pid = *(pid_t *)data;
+	const struct killing *k = data;
+	struct fmq_header *requests = k->controller->requests->header;
+	uint64_t end = monotonic_ns() + LONG_NS;
 
+	while (!atomic_load(&requests->write_count) && monotonic_ns() < end)
+		usleep(1000);
 	usleep(20000);
-	kill(pid, SIGKILL);
+	kill(k->pid, SIGKILL);
 	return NULL;
 }
 
@@ -382,13 +394,15 @@ static void test_server_death(pid_t held, int held_socket, pid_t idle, int idle_
 {
 	struct nnhal_burst_controller *c;
 	enum nnhal_status status;
+	struct killing killing;
 	pthread_t thread;
 	bool sent = false;
 	struct run r;
 
 	run_init(&r, 4);
 	c = connect_to(held_socket, NULL);
-	pthread_create(&thread, NULL, kill_later, &held);
+	killing = (struct killing){ held, c };
+	pthread_create(&thread, NULL, kill_later, &killing);
 	status = nnhal_burst_controller_execute(c, &r.request, NULL, r.shapes, &r.num_shapes,
 						&r.timing, &sent);
 	pthread_join(thread, NULL);
@@ -485,7 +499,7 @@ static void test_stopped_server(pid_t pid, int socket)
 	kill(pid, SIGSTOP);
 	ok(waitpid(pid, &how, WUNTRACED) == pid && WIFSTOPPED(how), "it is stopped");
 	memset(r.map + RUN_OUTPUT(0), 0xee, 64);
-	status = nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent);
+	status = run_sent(c, &r, NULL, &sent);
 	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && sent,
 	   "H03 it holds the client up to its limit: %s", nnhal_status_name(status));
 	status = nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent);
@@ -503,6 +517,7 @@ static void test_stopped_server_dies(pid_t pid, int socket)
 {
 	struct nnhal_burst_controller *c;
 	enum nnhal_status status;
+	struct killing killing;
 	pthread_t thread;
 	struct run r;
 	int how = 0;
@@ -511,7 +526,8 @@ static void test_stopped_server_dies(pid_t pid, int socket)
 	c = connect_to(socket, NULL);
 	kill(pid, SIGSTOP);
 	die_if(waitpid(pid, &how, WUNTRACED) != pid, "stop");
-	pthread_create(&thread, NULL, kill_later, &pid);
+	killing = (struct killing){ pid, c };
+	pthread_create(&thread, NULL, kill_later, &killing);
 	status = run(c, &r);
 	pthread_join(thread, NULL);
 	ok(status == NNHAL_STATUS_DEAD_OBJECT, "H03 a stopped server is killed: who waits gets %s",

@@ -683,7 +683,7 @@ static void test_wait_many(void)
 static void test_last_result(void)
 {
 	struct nnhal_burst_result results[4] = { NNHAL_BURST_RESULT_INIT };
-	unsigned int i, right = 0, slept = 0;
+	unsigned int i, right = 0, slept = 0, before = 0;
 	static struct many m;
 	uint64_t sleeps;
 	uint32_t count;
@@ -695,8 +695,10 @@ static void test_last_result(void)
 		results[i].output_shapes = NULL;
 	for (i = 0; i < 200; i++) {
 		submit_many(&m, 0, 3, 0, &count);
+		sleeps = burst->num_sleeps;
 		/* With its completion those before it are there, too. */
 		nnhal_burst_execute(burst, &m.request[20], NULL, NULL, NULL, NULL);
+		before += burst->num_sleeps != sleeps;
 		sleeps = burst->num_sleeps;
 		submit_many(&m, 3, 1, 0, &count);
 		right += !nnhal_burst_wait_many(burst, results, 4, 4, FOREVER, &count) &&
@@ -704,7 +706,9 @@ static void test_last_result(void)
 		slept += burst->num_sleeps != sleeps;
 	}
 	ok(right == 200, "four results, three of them there: %u of 200", right);
-	ok(slept < 100, "the fourth is looked for: %u sleeps in 200 waits", slept);
+	/* A slow device has this thread sleep in both. */
+	ok(slept < 100 + before,
+	   "the fourth is looked for: %u sleeps in 200 waits, %u for one result", slept, before);
 	many_fini(&m);
 }
 
@@ -853,8 +857,9 @@ static void test_room_alone(void)
 		bail_out("burst", NULL);
 	ok(!nnhal_burst_submit(alone, &m.request[0], NULL, 0, 0) &&
 	   !nnhal_burst_submit(alone, &m.request[1], NULL, 1, 0), "a burst of one thread is full");
+	/* Later than it takes to come to the call. Only a call that waits for room gets there. */
 	o.has_deadline = true;
-	o.deadline_ns = monotonic_ns() + 200000000;
+	o.deadline_ns = monotonic_ns() + UINT64_C(20000000000);
 	if (ok(nnhal_burst_submit(alone, &m.request[2], &o, 2, 0) ==
 	       NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "it does not wait for room"))
 		ok(nnhal_burst_submit(alone, &m.request[2], NULL, 2, 0) ==

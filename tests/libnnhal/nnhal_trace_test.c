@@ -14,6 +14,9 @@
 #include "trace_hooks.h"
 #include "transport/transport.h"
 
+/* Nothing takes that long, on any machine. */
+#define LONG_MS	30000
+
 /* Phases by name: how many have begun, and how many of these go on. */
 static struct phase {
 	const char *name;
@@ -36,8 +39,8 @@ void trace_hook(const char *name, const void *object, int change)
 	pthread_mutex_unlock(&phases_lock);
 }
 
-/* The name of a phase that has not ended, which is then forgotten; NULL: there is none. */
-static const char *take_open_phase(void)
+/* The name of a phase that has not ended; NULL: there is none. */
+static const char *open_phase(bool forget)
 {
 	const char *name = NULL;
 	unsigned int i;
@@ -46,10 +49,23 @@ static const char *take_open_phase(void)
 	for (i = 0; phases[i].name && !name; i++)
 		if (phases[i].open) {
 			name = phases[i].name;
-			phases[i].open = 0;
+			phases[i].open = forget ? 0 : phases[i].open;
 		}
 	pthread_mutex_unlock(&phases_lock);
 	return name;
+}
+
+/*
+ * The name of a phase that does not end, which is then forgotten; NULL: there is none. A thread of
+ * the library may have closed the device, and be on its way out of that.
+ */
+static const char *take_open_phase(void)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < LONG_MS && open_phase(false); ms++)
+		usleep(1000);
+	return open_phase(true);
 }
 
 static bool has_begun(const char *name)

@@ -41,6 +41,7 @@
  * NNPU_SHARING_STRICT.
  */
 #define SHARE_SLACK_NS	200000000u
+#define SHARE_TRIES	3
 /* The slack is a fifth of a third of it. */
 #define LEAST_SHARES_MS	3000u
 
@@ -123,7 +124,8 @@ static void run_small(void)
 
 	make_add_relu(&f);
 	run_init(&r, 4);
-	while (now_ns() < turns_end_ns && shared->turns < MAX_TURNS) {
+	/* Once in any case: this process may begin late. */
+	do {
 		shared->turn_us[shared->turns] = 0;
 		if (!turn(&r, shared->turns % 2, &what, &status)) {
 			snprintf(shared->message, sizeof(shared->message), "%s: %s %s", what,
@@ -132,7 +134,7 @@ static void run_small(void)
 		}
 		atomic_fetch_add(&shared->turns, 1);
 		usleep(2000);
-	}
+	} while (now_ns() < turns_end_ns && shared->turns < MAX_TURNS);
 }
 
 static int compare_us(const void *a, const void *b)
@@ -299,14 +301,32 @@ static void share_bursts(void)
 		   &shared->done[2]);
 }
 
-/* Engine time of each within 10 % of a third; the number of its jobs is for people. */
-static void test_shares(unsigned int ms, bool strict)
+/* Engine time of each within 10 % of a third? */
+static bool is_fair(const uint64_t *time, bool strict)
+{
+	uint64_t sum = 0, slack;
+	unsigned int i;
+
+	for (i = 0; i < SHARERS; i++)
+		sum += time[i];
+	slack = sum / 10 / SHARERS + (strict ? 0 : SHARE_SLACK_NS);
+	for (i = 0; i < SHARERS; i++)
+		if (time[i] + slack < sum / SHARERS || time[i] > sum / SHARERS + slack)
+			return false;
+	return true;
+}
+
+/*
+ * Let the three share for @ms. @time: out: engine time of each. Returns how many contexts there
+ * were, -1 if something failed. The number of jobs is for people.
+ */
+static int share(unsigned int ms, uint64_t *time)
 {
 	static void (*const clients[])(void) = { share_flood, share_burst, share_bursts };
-	uint64_t begin[SHARERS + 1], time[SHARERS + 1], sum = 0;
+	uint64_t begin[SHARERS + 1], end_ns[SHARERS + 1];
 	unsigned int jobs[SHARERS], i, n;
-	bool fair = true, alive = true;
 	pid_t pids[SHARERS];
+	bool alive = true;
 
 	atomic_store(&shared->error, 0);
 	atomic_store(&shared->go, false);
@@ -321,35 +341,45 @@ static void test_shares(unsigned int ms, bool strict)
 		jobs[i] = atomic_load(&shared->done[i]);
 	n = read_engine_ns(begin, SHARERS + 1);
 	usleep(ms * 1000);
-	if (read_engine_ns(time, SHARERS + 1) != n)
+	if (read_engine_ns(end_ns, SHARERS + 1) != n)
 		n = 0;
 	for (i = 0; i < SHARERS; i++) {
 		jobs[i] = atomic_load(&shared->done[i]) - jobs[i];
 		alive = end(pids[i]) && alive;
 	}
-	ok(alive && !atomic_load(&shared->error), "three clients execute %s", shared->message);
 	tap_note("jobs: execute %u, one burst %u, fifteen bursts %u", jobs[0], jobs[1], jobs[2]);
+	for (i = 0; i < n && i < SHARERS; i++)
+		time[i] = end_ns[i] - begin[i];
+	return alive && !atomic_load(&shared->error) ? (int)n : -1;
+}
+
+/*
+ * A client that gets no processor for longer than its jobs last has no work for the device: on a
+ * busy machine one good try of a few is enough. Not with NNPU_SHARING_STRICT.
+ */
+static void test_shares(unsigned int ms, bool strict)
+{
+	unsigned int tries = 0, most = strict ? 1 : SHARE_TRIES;
+	uint64_t time[SHARERS];
+	bool fair = false;
+	int n;
+
+	do {
+		n = share(ms, time);
+		if (n == SHARERS)
+			fair = is_fair(time, strict);
+	} while (n == SHARERS && !fair && ++tries < most);
+	ok(n >= 0, "three clients execute %s", shared->message);
 	if (n != SHARERS) {
 		if (strict)
-			ok(false, "engine time of three clients: %u contexts in debugfs", n);
+			ok(false, "engine time of three clients: %d contexts in debugfs", n);
 		else
-			tap_skip("engine time of three clients: %u contexts in debugfs", n);
+			tap_skip("engine time of three clients: %d contexts in debugfs", n);
 		return;
 	}
-	for (i = 0; i < SHARERS; i++)
-		sum += time[i] - begin[i];
-	for (i = 0; i < SHARERS; i++) {
-		uint64_t share = time[i] - begin[i], slack = sum / 10 / SHARERS;
-
-		slack += strict ? 0 : SHARE_SLACK_NS;
-
-		if (share + slack < sum / SHARERS || share > sum / SHARERS + slack)
-			fair = false;
-	}
 	ok(fair, "each has a third of the engine time: %llu, %llu and %llu ms",
-	   (unsigned long long)(time[0] - begin[0]) / 1000000,
-	   (unsigned long long)(time[1] - begin[1]) / 1000000,
-	   (unsigned long long)(time[2] - begin[2]) / 1000000);
+	   (unsigned long long)time[0] / 1000000, (unsigned long long)time[1] / 1000000,
+	   (unsigned long long)time[2] / 1000000);
 }
 
 /* ---- priorities within a client ---- */
@@ -377,26 +407,39 @@ static void run_priorities(void)
 	while (!atomic_load(&high_done))
 		usleep(200);
 	atomic_store(&shared->done[0], atomic_load(&low_done) - before);
+	atomic_store(&shared->done[2], LOW_JOBS - before);
 	while (atomic_load(&low_done) < LOW_JOBS)
 		usleep(1000);
 	atomic_store(&shared->done[1], 1);
 }
 
+/*
+ * The process may get no processor for a while: before the HIGH job, and too few LOW ones are left
+ * to overtake; or after it, and LOW ones end meanwhile. Then once more. Without priorities all that
+ * are left end first, each time.
+ */
 static void test_priorities(void)
 {
+	bool well = true, overtakes = false;
+	unsigned int tries, ended, left;
 	pid_t pid;
 	int status;
 
-	atomic_store(&shared->error, 0);
-	atomic_store(&shared->done[1], 0);
-	pid = start(UID_SMALL, run_priorities);
-	waitpid(pid, &status, 0);
-	ok(WIFEXITED(status) && !WEXITSTATUS(status) && atomic_load(&shared->done[1]),
-	   "jobs of low and high priority of one client %s", shared->message);
-	/* The one that had begun, and those that ended while the test looked. */
-	ok(atomic_load(&shared->done[0]) <= LOW_JOBS / 3,
+	for (tries = 0; tries < SHARE_TRIES && well && !overtakes; tries++) {
+		atomic_store(&shared->error, 0);
+		atomic_store(&shared->done[1], 0);
+		pid = start(UID_SMALL, run_priorities);
+		waitpid(pid, &status, 0);
+		well = WIFEXITED(status) && !WEXITSTATUS(status) && atomic_load(&shared->done[1]);
+		ended = atomic_load(&shared->done[0]);
+		left = atomic_load(&shared->done[2]);
+		/* The one that had begun, and those that ended while the test looked. */
+		overtakes = left >= LOW_JOBS / 2 && ended <= LOW_JOBS / 3;
+	}
+	ok(well, "jobs of low and high priority of one client %s", shared->message);
+	ok(overtakes,
 	   "HIGH before LOW: %u of %u LOW jobs ended before a HIGH one that was submitted last",
-	   atomic_load(&shared->done[0]), LOW_JOBS);
+	   ended, left);
 }
 
 /* ---- preparation ---- */
