@@ -143,8 +143,6 @@ u32 nnpu_device_show_register(struct nnpu_device *ndev, u32 reg)
  * @value: what they must be
  * @timeout_ms: how long at most
  *
- * The driver polls registers here only.
- *
  * Return: 0; -ETIMEDOUT; -ENODEV if the device does not answer at all.
  */
 int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms)

@@ -112,6 +112,7 @@
 #define NNPU_STATUS_REG_READY		(1u << 0)	/* follows CTRL.ENABLE */
 #define NNPU_STATUS_REG_FATAL		(1u << 1)	/* only a reset helps */
 #define NNPU_STATUS_REG_RESETTING	(1u << 2)
+#define NNPU_STATUS_REG_DMA		(1u << 3)	/* an access to memory is in progress */
 #define NNPU_STATUS_REG_CODE		0x0000ff00u	/* NNPU_STATUS_* behind FATAL */
 
 #define NNPU_QSTATE_ABSENT		0

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* PCI: maps the parts of the device, and calls the functions that know no bus. */
+#include <linux/delay.h>
+#include <linux/iopoll.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/pm_runtime.h>
@@ -19,22 +21,45 @@ static void nnpu_pci_start_dma(struct nnpu_device *ndev)
 	pci_set_master(to_pci_dev(ndev->drm.dev));
 }
 
+/* An access that is in progress ends within 10 ms; the machine may be a busy virtual one. */
+#define NNPU_PCI_DMA_MS	1000
+#define NNPU_PCI_BLIND_DMA_MS	100
+
+/* No access begins any more: wait until none is in progress. */
+static void nnpu_pci_await_dma(struct nnpu_device *ndev)
+{
+	u32 status;
+
+	/* Without registers nothing tells. */
+	if (nnpu_read(ndev, NNPU_REG_ID) != NNPU_ID_MAGIC)
+		msleep(NNPU_PCI_BLIND_DMA_MS);
+	/* The answer to a read comes after the writes that the device has posted. */
+	else if (read_poll_timeout(nnpu_read, status, !(status & NNPU_STATUS_REG_DMA), 50,
+				   NNPU_PCI_DMA_MS * USEC_PER_MSEC, false, ndev,
+				   NNPU_REG_STATUS))
+		drm_err(&ndev->drm, "the device accesses memory without being a bus master\n");
+}
+
 static void nnpu_pci_stop_dma(struct nnpu_device *ndev)
 {
 	struct pci_dev *pdev = to_pci_dev(ndev->drm.dev);
 	u16 command;
 
-	/*
-	 * The PCI core restores at runtime resume what was saved at runtime suspend. A resume
-	 * that has begun sees the mark in the end, or restores before the next line.
-	 */
-	pdev->saved_config_space[PCI_COMMAND / 4] &= ~PCI_COMMAND_MASTER;
 	WRITE_ONCE(ndev->dma_stopped, true);
-	/* Pairs with the barrier in nnpu_pci_runtime_resume(). */
+	/* Pairs with the barriers in nnpu_pci_runtime_suspend() and nnpu_pci_runtime_resume(). */
 	smp_mb();
 	pci_clear_master(pdev);
-	/* The answer to this read comes after the writes that the device has posted. */
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	/* There is no device. What was saved of it before stays. */
+	if (PCI_POSSIBLE_ERROR(command))
+		return;
+	/*
+	 * The PCI core restores at runtime resume what was saved last. A suspend that begins later
+	 * sees the mark, and so does a resume, in the end.
+	 */
+	if (!pm_runtime_active(&pdev->dev) || pm_runtime_status_suspended(&pdev->dev))
+		pci_save_state(pdev);
+	nnpu_pci_await_dma(ndev);
 }
 
 /* Also keeps the port above on: without power the device would lose its state. */
@@ -52,9 +77,13 @@ static void nnpu_pci_runtime_suspend(struct nnpu_device *ndev)
 	struct pci_dev *pdev = to_pci_dev(ndev->drm.dev);
 
 	pci_save_state(pdev);
-	/* Bus mastering may have been stopped just after it was saved. */
-	if (READ_ONCE(ndev->dma_stopped))
-		pdev->saved_config_space[PCI_COMMAND / 4] &= ~PCI_COMMAND_MASTER;
+	/* Pairs with the barrier in nnpu_pci_stop_dma(), which reads the state of runtime PM. */
+	smp_mb();
+	/* Bus mastering may have been stopped while it was saved. */
+	if (READ_ONCE(ndev->dma_stopped)) {
+		pci_clear_master(pdev);
+		pci_save_state(pdev);
+	}
 }
 
 static void nnpu_pci_runtime_resume(struct nnpu_device *ndev)

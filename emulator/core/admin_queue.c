@@ -97,7 +97,7 @@ void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_queue *c)
 	q->sq_entries = le32toh(c->sq_entries);
 	q->cq_entries = le32toh(c->cq_entries);
 	if (c->flags & NNPU_QUEUE_RESUME)
-		queue_resume(q, &c->state, &irqs);
+		queue_resume(dev, q, &c->state, &irqs);
 	q->exists = true;
 	sched_update(dev, q);
 	sched_wake(dev);

@@ -110,6 +110,7 @@ static void device_free(struct nnpu_device *dev)
 	free(dev->engines);
 	free(dev->contexts);
 	free(dev->groups);
+	free(dev->irq_asks);
 	free(dev->queues);
 	free(dev);
 }
@@ -156,6 +157,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	dev->queues = calloc(props->num_queues + 1, sizeof(*dev->queues));
 	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));
 	dev->groups = calloc(props->max_contexts, sizeof(*dev->groups));
+	dev->irq_asks = calloc(props->num_vectors, sizeof(*dev->irq_asks));
 	/* Each lane may have a job that has given way. */
 	dev->max_workers = props->num_engines + props->num_queues +
 			   props->max_contexts * NNPU_QUEUE_PRIORITY_NUM;
@@ -164,7 +166,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	dev->seats = calloc(props->num_engines, sizeof(*dev->seats));
 	dev->perf_level = NNPU_PERF_MEDIUM;
 	if (!helpers_init(dev, &attr) || !dev->queues || !dev->contexts || !dev->groups ||
-	    !dev->engines || !dev->loaders || !dev->seats) {
+	    !dev->irq_asks || !dev->engines || !dev->loaders || !dev->seats) {
 		pthread_condattr_destroy(&attr);
 		device_free(dev);
 		goto err_memory;

@@ -123,6 +123,14 @@ struct nnpu_bus_ops {
 	void (*set_irq_level)(void *bus, bool level);
 	/* A clock that never goes back, ns. */
 	uint64_t (*now_ns)(void *bus);
+	/*
+	 * Call nnpu_device_alarm() when now_ns() is @ns or a little more, from a thread that is
+	 * none of the device's. There is one alarm, and it is set again only after that call.
+	 * NULL: no process on this bus can raise interrupts of another one, and none is put off.
+	 */
+	void (*set_alarm)(void *bus, uint64_t ns);
+	/* Is an access to memory in progress? NULL: software has no need to know. */
+	bool (*dma_busy)(void *bus);
 	/* May be NULL. @text has no newline and is valid during the call only. */
 	void (*log)(void *bus, enum nnpu_log_level level, const char *text);
 	/*
@@ -184,6 +192,9 @@ void nnpu_device_resume(struct nnpu_device *dev);
  * until no access is marked, and then none is in progress and none begins.
  */
 bool nnpu_device_may_access(const struct nnpu_device *dev);
+
+/* The alarm of set_alarm(). */
+void nnpu_device_alarm(struct nnpu_device *dev);
 
 /* Register window. Accesses that are not 32-bit and aligned read 0 and write nothing. */
 uint32_t nnpu_device_reg_read(struct nnpu_device *dev, uint64_t offset, unsigned int size);

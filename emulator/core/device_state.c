@@ -107,7 +107,7 @@ void dev_yield(struct nnpu_device *dev, struct irqs *irqs)
 	pthread_mutex_unlock(&dev->lock);
 	if (irqs) {
 		irqs_raise(dev, irqs);
-		irqs->count = 0;
+		*irqs = (struct irqs) { 0 };
 	}
 	/* A lock that is free for an instant is taken again before a waiter wakes up. */
 	sched_yield();

@@ -31,6 +31,7 @@
 #include "scheduler.h"
 
 struct irqs;
+struct irq_asks;
 struct ctx_group;
 struct helper;
 struct load_worker;
@@ -97,6 +98,9 @@ struct nnpu_device {
 	unsigned int num_programs;
 	uint64_t next_serial;
 	unsigned int perf_level;	/* NNPU_PERF_* */
+
+	struct irq_asks *irq_asks;	/* num_vectors */
+	bool alarm_set;
 
 	pthread_mutex_t irq_lock;	/* platform devices: status and line */
 	uint32_t irq_status;

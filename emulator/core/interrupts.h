@@ -15,6 +15,16 @@ struct nnpu_device;
 struct irqs {
 	unsigned int count;
 	uint16_t vectors[IRQS_MAX];
+	uint64_t alarm_ns;		/* nnpu_device_alarm() is due then; 0: no change */
+};
+
+/* Of interrupts that CQ_ARM finds due: at least this long between two of a vector. */
+#define IRQS_ASK_NS	50000u
+
+/* What is known of a vector. dev->lock. */
+struct irq_asks {
+	uint64_t last_ns;		/* the last one was raised */
+	bool late;			/* one waits for the alarm */
 };
 
 /* There must be room: who adds those of several queues raises them in between. */
@@ -24,6 +34,15 @@ static inline bool irqs_full(const struct irqs *irqs)
 {
 	return irqs && irqs->count == IRQS_MAX;
 }
+
+/*
+ * Software asks for an interrupt that is due already. Any process can ask in a loop, so what comes
+ * too early waits for the alarm. dev->lock held.
+ */
+void irqs_ask(struct nnpu_device *dev, unsigned int vector, struct irqs *irqs);
+
+/* None waits any more. dev->lock held. */
+void irqs_forget(struct nnpu_device *dev);
 
 /* dev->lock must not be held. */
 void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs);

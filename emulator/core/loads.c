@@ -182,11 +182,7 @@ static void load_first(struct load_worker *w, struct nnpu_ctx *ctx)
 	load_end(dev, ctx, load, &out, &irqs);
 	if (dev->loading == w)
 		give_turn(dev);
-	if (!irqs.count)
-		return;
-	pthread_mutex_unlock(&dev->lock);
-	irqs_raise(dev, &irqs);
-	pthread_mutex_lock(&dev->lock);
+	irqs_raise_locked(dev, &irqs);
 }
 
 void loader_run(struct load_worker *w)

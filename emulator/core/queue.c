@@ -78,11 +78,12 @@ static bool cq_head_valid(const struct nnpu_queue *q, uint32_t head)
 	       ((head - q->cq_head) & mask) <= ((q->cq_tail - q->cq_head) & mask);
 }
 
-static void queue_arm(struct nnpu_queue *q, uint32_t head, struct irqs *irqs)
+static void queue_arm(struct nnpu_device *dev, struct nnpu_queue *q, uint32_t head,
+		      struct irqs *irqs)
 {
 	if (head != q->cq_tail) {
 		q->armed = false;
-		irqs_add(irqs, q->vector);
+		irqs_ask(dev, q->vector, irqs);
 		return;
 	}
 	q->armed = true;
@@ -127,7 +128,7 @@ static void ring_locked(struct nnpu_device *dev, struct nnpu_queue *q, unsigned 
 			break;
 		good = value < q->cq_entries;
 		if (good)
-			queue_arm(q, value, irqs);
+			queue_arm(dev, q, value, irqs);
 		break;
 	}
 	if (!good) {
@@ -193,8 +194,8 @@ void queue_unsuspend(struct nnpu_device *dev, struct nnpu_queue *q)
 	sched_wake(dev);
 }
 
-void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
-		  struct irqs *irqs)
+void queue_resume(struct nnpu_device *dev, struct nnpu_queue *q,
+		  const struct nnpu_queue_state *state, struct irqs *irqs)
 {
 	unsigned int flags = le16toh(state->flags);
 
@@ -204,7 +205,7 @@ void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
 	q->cq_tail = le16toh(state->cq_tail);
 	q->phase = flags & NNPU_QUEUE_STATE_PHASE ? NNPU_CQE_PHASE : 0;
 	if (flags & NNPU_QUEUE_STATE_ARMED)
-		queue_arm(q, le16toh(state->arm_head), irqs);
+		queue_arm(dev, q, le16toh(state->arm_head), irqs);
 }
 
 /* Entries. */

@@ -118,7 +118,7 @@ unsigned int queue_suspend(struct nnpu_device *dev, struct nnpu_queue *q, bool i
 void queue_unsuspend(struct nnpu_device *dev, struct nnpu_queue *q);
 
 /* Restore a state that was checked, before the queue exists. */
-void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
-		  struct irqs *irqs);
+void queue_resume(struct nnpu_device *dev, struct nnpu_queue *q,
+		  const struct nnpu_queue_state *state, struct irqs *irqs);
 
 #endif /* NNPU_EMU_QUEUE_H */

@@ -226,6 +226,8 @@ uint32_t nnpu_device_reg_read(struct nnpu_device *dev, uint64_t offset, unsigned
 	pthread_mutex_lock(&dev->lock);
 	value = read_reg(dev, (uint32_t)offset);
 	pthread_mutex_unlock(&dev->lock);
+	if (offset == NNPU_REG_STATUS && dev->ops->dma_busy && dev->ops->dma_busy(dev->bus))
+		value |= NNPU_STATUS_REG_DMA;
 	return value;
 }
 

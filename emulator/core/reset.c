@@ -104,6 +104,7 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 
 	for (i = 0; i <= dev->props.num_queues; i++)
 		queue_init(dev, &dev->queues[i]);
+	irqs_forget(dev);
 	dev->ready = false;
 	dev->stopping = false;
 	if (dev->resetting) {

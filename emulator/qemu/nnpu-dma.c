@@ -136,7 +136,7 @@ static void dma_end(void)
 
 /*
  * False: the device is being reset or stands still. The store to @active must be visible before
- * this and the memory map are read: pairs with smp_mb_global() in nnpu_dma_wait_idle(). As with
+ * this and the memory map are read: pairs with smp_mb_global() in nnpu_dma_withdraw(). As with
  * RCU the rare side pays for both barriers, because an access takes hardly longer than a barrier.
  */
 static bool dma_begin(NnpuDma *dma)
@@ -149,12 +149,28 @@ static bool dma_begin(NnpuDma *dma)
 	return false;
 }
 
+void nnpu_dma_withdraw(NnpuDma *dma)
+{
+	/* What the caller has changed is visible before @active is read: pairs with dma_begin(). */
+	smp_mb_global();
+}
+
+bool nnpu_dma_is_busy(NnpuDma *dma)
+{
+	NnpuDmaThread *thread;
+
+	QEMU_LOCK_GUARD(&dma->lock);
+	QLIST_FOREACH(thread, &dma->threads, next)
+		if (qatomic_load_acquire(&thread->active))
+			return true;
+	return false;
+}
+
 void nnpu_dma_wait_idle(NnpuDma *dma)
 {
 	NnpuDmaThread *thread;
 
-	/* What the caller has changed is visible before @active is read: pairs with dma_begin(). */
-	smp_mb_global();
+	nnpu_dma_withdraw(dma);
 	QEMU_LOCK_GUARD(&dma->lock);
 	QLIST_FOREACH(thread, &dma->threads, next)
 		while (qatomic_load_acquire(&thread->active))

@@ -45,9 +45,13 @@ int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 
 /*
  * The guest has withdrawn memory from the device, or nnpu_device_may_access() gives false since
- * then. Wait for accesses that began before, so that the guest cannot use the memory for something
- * else too early. The wait lasts no longer than copying one piece.
+ * then. After this call an access that began before is in progress as long as nnpu_dma_is_busy()
+ * says so: it does so no longer than copying one piece takes.
  */
+void nnpu_dma_withdraw(NnpuDma *dma);
+bool nnpu_dma_is_busy(NnpuDma *dma);
+
+/* The same, and wait until none is in progress. */
 void nnpu_dma_wait_idle(NnpuDma *dma);
 
 #endif /* HW_MISC_NNPU_DMA_H */

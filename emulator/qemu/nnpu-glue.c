@@ -46,6 +46,20 @@ uint64_t nnpu_glue_now_ns(void *bus)
 	return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 }
 
+void nnpu_glue_set_alarm(void *bus, uint64_t ns)
+{
+	NnpuGlue *glue = bus;
+
+	timer_mod(glue->alarm, ns);
+}
+
+bool nnpu_glue_dma_busy(void *bus)
+{
+	NnpuGlue *glue = bus;
+
+	return nnpu_dma_is_busy(&glue->dma);
+}
+
 bool nnpu_glue_log_wanted(void *bus, enum nnpu_log_level level)
 {
 	NnpuGlue *glue = bus;
@@ -189,6 +203,13 @@ static void nnpu_vm_state(void *opaque, bool running, RunState state)
 	nnpu_dma_wait_idle(&glue->dma);
 }
 
+static void nnpu_alarm(void *opaque)
+{
+	NnpuGlue *glue = opaque;
+
+	nnpu_device_alarm(glue->device);
+}
+
 void nnpu_glue_power_on_reset(NnpuGlue *glue)
 {
 	nnpu_device_power_on_reset(glue->device);
@@ -201,9 +222,11 @@ bool nnpu_glue_start(NnpuGlue *glue, const struct nnpu_device_props *props,
 	char error[128];
 
 	nnpu_dma_init(&glue->dma, as);
+	glue->alarm = timer_new_ns(QEMU_CLOCK_VIRTUAL, nnpu_alarm, glue);
 	glue->device = nnpu_device_create(props, ops, glue, error, sizeof(error));
 	if (!glue->device) {
 		error_setg(errp, "%s", error);
+		timer_free(glue->alarm);
 		nnpu_dma_fini(&glue->dma);
 		return false;
 	}
@@ -219,6 +242,8 @@ void nnpu_glue_stop(NnpuGlue *glue)
 
 	qemu_del_vm_change_state_handler(glue->vm_state);
 	glue->device = NULL;
+	/* Threads may set the alarm. It is called with the BQL held, so not before it is gone. */
 	nnpu_device_destroy(device);
+	timer_free(glue->alarm);
 	nnpu_dma_fini(&glue->dma);
 }

@@ -26,6 +26,7 @@ typedef struct NnpuGlue {
 	/* The machine stands still: interrupts wait until it goes on, which schedules @irq_bh. BQL. */
 	bool is_stopped;
 	VMChangeStateEntry *vm_state;
+	QEMUTimer *alarm;
 	NnpuGlueProps props;
 } NnpuGlue;
 
@@ -34,6 +35,8 @@ int nnpu_glue_read(void *bus, uint64_t addr, void *buf, size_t len);
 int nnpu_glue_write(void *bus, uint64_t addr, const void *buf, size_t len);
 int nnpu_glue_publish(void *bus, uint64_t addr, const void *buf, size_t len);
 uint64_t nnpu_glue_now_ns(void *bus);
+void nnpu_glue_set_alarm(void *bus, uint64_t ns);
+bool nnpu_glue_dma_busy(void *bus);
 void nnpu_glue_log(void *bus, enum nnpu_log_level level, const char *text);
 bool nnpu_glue_log_wanted(void *bus, enum nnpu_log_level level);
 void nnpu_glue_thread_begin(void *bus, const char *name);
@@ -44,6 +47,8 @@ void nnpu_glue_thread_end(void *bus);
 	.dma_write = nnpu_glue_write,			\
 	.dma_publish = nnpu_glue_publish,		\
 	.now_ns = nnpu_glue_now_ns,			\
+	.set_alarm = nnpu_glue_set_alarm,		\
+	.dma_busy = nnpu_glue_dma_busy,			\
 	.log = nnpu_glue_log,				\
 	.log_wanted = nnpu_glue_log_wanted,		\
 	.thread_begin = nnpu_glue_thread_begin,		\

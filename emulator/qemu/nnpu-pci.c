@@ -145,7 +145,7 @@ static void nnpu_pci_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value
 
 	pci_default_write_config(pdev, addr, value, len);
 	if (had_memory && !pdev->bus_master_enable_region.enabled)
-		nnpu_dma_wait_idle(&s->glue.dma);
+		nnpu_dma_withdraw(&s->glue.dma);
 	if (!pci_is_express(pdev))
 		return;
 	s->function_reset = true;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Rings, phase, doorbells, faults, interrupts and arming. */
 #include <endian.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "rig.h"
 #include "tap.h"
+#include "watched_calls.h"
 
 static uint32_t state(struct rig *r, unsigned int qid, unsigned int reg)
 {
@@ -186,6 +188,126 @@ static void test_arm(struct rig *r)
 	ok(nnpu_inproc_irq_count(r->ip, 2) == before + 1, "armed too late: interrupt at once");
 }
 
+/* Between device and bus: a clock that stands still where a test says so, and alarms. */
+static const struct nnpu_bus_ops *bus_ops;
+static atomic_bool has_alarms;
+static _Atomic uint64_t clock_ns;	/* 0: that of the bus */
+static _Atomic uint64_t alarm_ns;
+static atomic_uint alarms;
+
+static uint64_t now_ns(void *bus)
+{
+	uint64_t now = atomic_load(&clock_ns);
+
+	return now ? now : bus_ops->now_ns(bus);
+}
+
+static void set_alarm(void *bus, uint64_t ns)
+{
+	(void)bus;
+	atomic_store(&alarm_ns, ns);
+	atomic_fetch_add(&alarms, 1);
+}
+
+struct nnpu_device *__wrap_nnpu_device_create(const struct nnpu_device_props *props,
+					      const struct nnpu_bus_ops *ops, void *bus,
+					      char *error, size_t size)
+{
+	static struct nnpu_bus_ops watched;
+
+	bus_ops = ops;
+	watched = *ops;
+	watched.now_ns = now_ns;
+	watched.set_alarm = atomic_load(&has_alarms) ? set_alarm : NULL;
+	return __real_nnpu_device_create(props, &watched, bus, error, size);
+}
+
+/* CQ_ARM behind the tail: the interrupt is due. */
+static void ask(struct rig *r, unsigned int qid, unsigned int times)
+{
+	while (times--)
+		nnpu_inproc_doorbell(r->ip, qid, NNPU_DB_CQ_ARM, (r->queues[qid].cq_head + 7) % 8);
+}
+
+static uint64_t irqs_since(struct rig *r, unsigned int vector, uint64_t before)
+{
+	return nnpu_inproc_irq_count(r->ip, vector) - before;
+}
+
+#define US	1000ull
+
+static void test_arm_storm(void)
+{
+	struct nnpu_sqe nop = { .opcode = NNPU_IO_NOP };
+	struct nnpu_device *dev;
+	uint64_t before, other;
+	unsigned int i;
+	struct rig r;
+
+	atomic_store(&has_alarms, true);
+	rig_open(&r, NULL);
+	dev = nnpu_inproc_device(r.ip);
+	rig_enable(&r);
+	for (i = 2; i < 4; i++) {
+		rig_create_queue(&r, i, 0, NNPU_QUEUE_KERNEL | NNPU_QUEUE_ARMED_IRQ, 8);
+		rig_run(&r, &r.queues[i], &nop, NULL);
+	}
+	atomic_store(&clock_ns, now_ns(r.ip) + 1000 * US);
+	before = nnpu_inproc_irq_count(r.ip, 2);
+	other = nnpu_inproc_irq_count(r.ip, 3);
+	ask(&r, 2, 1000);
+	ok(irqs_since(&r, 2, before) == 1, "1000 requests that are due at the same time: 1 interrupt");
+	ok(atomic_load(&alarms) == 1 && atomic_load(&alarm_ns) == atomic_load(&clock_ns) + 50 * US,
+	   "and one that is put off for 50 us");
+	atomic_fetch_add(&clock_ns, 49 * US);
+	ask(&r, 2, 1);
+	ok(irqs_since(&r, 2, before) == 1 && atomic_load(&alarms) == 1, "49 us later: not yet");
+	ask(&r, 3, 1);
+	ok(irqs_since(&r, 3, other) == 1, "another vector: at once");
+	nnpu_inproc_doorbell(r.ip, 2, NNPU_DB_CQ_ARM, r.queues[2].cq_head);
+	rig_run(&r, &r.queues[2], &nop, NULL);
+	ok(nnpu_inproc_wait_irq(r.ip, 2, before + 1, 60000000000ll) == 0,
+	   "an interrupt of a completion is not put off");
+	atomic_fetch_add(&clock_ns, 1 * US);
+	nnpu_device_alarm(dev);
+	ok(irqs_since(&r, 2, before) == 3, "what was put off comes with the alarm");
+	nnpu_device_alarm(dev);
+	ok(irqs_since(&r, 2, before) == 3 && irqs_since(&r, 3, other) == 1, "once");
+	/* One vector is late when the alarm of another one comes, and has its own alarm. */
+	atomic_fetch_add(&clock_ns, 50 * US);
+	before = nnpu_inproc_irq_count(r.ip, 2);
+	other = nnpu_inproc_irq_count(r.ip, 3);
+	ask(&r, 2, 2);
+	atomic_fetch_add(&clock_ns, 30 * US);
+	ask(&r, 3, 2);
+	atomic_fetch_add(&clock_ns, 20 * US);
+	nnpu_device_alarm(dev);
+	ok(irqs_since(&r, 2, before) == 2 && irqs_since(&r, 3, other) == 1 &&
+	   atomic_load(&alarm_ns) == atomic_load(&clock_ns) + 30 * US, "each vector for itself");
+	atomic_fetch_add(&clock_ns, 30 * US);
+	nnpu_device_alarm(dev);
+	ok(irqs_since(&r, 2, before) == 2 && irqs_since(&r, 3, other) == 2, "and none is forgotten");
+	before = nnpu_inproc_irq_count(r.ip, 2) - 3;
+	for (i = 0; i < 100; i++) {
+		atomic_fetch_add(&clock_ns, 10 * US);
+		ask(&r, 2, 10);
+		if (atomic_load(&alarm_ns) <= atomic_load(&clock_ns) && i % 5 == 4)
+			nnpu_device_alarm(dev);
+	}
+	ok(irqs_since(&r, 2, before) >= 3 + 19 && irqs_since(&r, 2, before) <= 3 + 21,
+	   "1000 requests in a millisecond: %u interrupts, about 20",
+	   (unsigned int)irqs_since(&r, 2, before) - 3);
+	atomic_fetch_add(&clock_ns, 50 * US);
+	ask(&r, 2, 2);
+	before = nnpu_inproc_irq_count(r.ip, 2);
+	atomic_store(&clock_ns, 0);
+	rig_reset(&r);
+	nnpu_device_alarm(dev);
+	ok(irqs_since(&r, 2, before) == 0, "a reset drops what is put off");
+	rig_close(&r);
+	atomic_store(&has_alarms, false);
+}
+
 static void test_eventfd(struct rig *r)
 {
 	struct nnpu_sqe nop = { .opcode = NNPU_IO_NOP };
@@ -236,5 +358,6 @@ int main(void)
 	test_eventfd(&r);
 	test_round_robin(&r);
 	rig_close(&r);
+	test_arm_storm();
 	return tap_done();
 }

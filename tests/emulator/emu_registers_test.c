@@ -12,6 +12,14 @@
 static const struct nnpu_bus_ops *bus_ops;
 static atomic_uint_least64_t ahead_ns;
 
+static atomic_bool is_busy;
+
+static bool dma_busy(void *bus)
+{
+	(void)bus;
+	return atomic_load(&is_busy);
+}
+
 static uint64_t now_ns(void *bus)
 {
 	return bus_ops->now_ns(bus) + atomic_load(&ahead_ns);
@@ -26,6 +34,7 @@ struct nnpu_device *__wrap_nnpu_device_create(const struct nnpu_device_props *pr
 	bus_ops = ops;
 	watched = *ops;
 	watched.now_ns = now_ns;
+	watched.dma_busy = dma_busy;
 	return __real_nnpu_device_create(props, &watched, bus, error, size);
 }
 
@@ -327,6 +336,17 @@ static void test_unreachable_ring(struct rig *r)
 	   nnpu_inproc_irq_count(r->ip, 0) == irqs + 1, "FATAL raised vector 0");
 }
 
+static void test_dma_busy(struct rig *r)
+{
+	uint32_t status = rig_read(r, NNPU_REG_STATUS);
+
+	atomic_store(&is_busy, true);
+	ok(rig_read(r, NNPU_REG_STATUS) == (status | NNPU_STATUS_REG_DMA) &&
+	   !(status & NNPU_STATUS_REG_DMA), "STATUS says that an access to memory is in progress");
+	atomic_store(&is_busy, false);
+	ok(rig_read(r, NNPU_REG_STATUS) == status, "and that none is");
+}
+
 static void test_no_injection(void)
 {
 	struct nnpu_inproc_config config;
@@ -357,6 +377,7 @@ int main(void)
 	test_no_doorbells(&r);
 	test_power_on();
 	test_unreachable_ring(&r);
+	test_dma_busy(&r);
 	rig_close(&r);
 	test_no_injection();
 	return tap_done();
