@@ -2,8 +2,12 @@
 /*
  * Events of netlink. They happen in interrupts, under spinlocks and on the way to fence signals,
  * where nothing may wait or allocate. So they are copied into a ring, and a work item sends them
- * from there. When the ring is full an event is lost. The others tell: numbers have a gap, and a
- * counter goes up. A listener that is slow loses what its own socket has no room for.
+ * from there. When the ring is full an event is lost, and the others tell how many were. A listener
+ * that is slow loses what its own socket has no room for.
+ *
+ * An event that a client has caused is for the user of the client and for privileged listeners. The
+ * others are not told that there was one, so events have no numbers that could tell it. How many
+ * were lost is told to all: that is how busy the ring is.
  */
 #include <linux/cred.h>
 #include <linux/jiffies.h>
@@ -34,35 +38,20 @@
 
 #define NNPU_EVENT_HAS(name)	BIT(NNPU_A_EVENT_##name)
 
-/* The client that caused it. */
-#define NNPU_EVENT_HAS_OWNER \
-	(NNPU_EVENT_HAS(CTX_ID) | NNPU_EVENT_HAS(QUEUE_ID) | NNPU_EVENT_HAS(CLIENT_ID) | \
-	 NNPU_EVENT_HAS(CID) | NNPU_EVENT_HAS(PID) | NNPU_EVENT_HAS(UID) | NNPU_EVENT_HAS(COMM))
-
 /* Protects the ring; taken in interrupts, with any lock held. */
 static DEFINE_SPINLOCK(nnpu_event_lock);
 static struct nnpu_event_ring nnpu_event_ring;
 static struct workqueue_struct *nnpu_event_wq;
 
-/**
- * struct nnpu_event_target - for whom a message is
- * @owner: a user
- * @to_owner: for the sockets of this user, else for all others
- */
-struct nnpu_event_target {
-	kuid_t owner;
-	bool to_owner;
-};
-
-/* Not 0: the socket does not get the message. */
+/* Not 0: the socket does not get the message, which is for the user of a client. */
 static int nnpu_event_filter(struct sock *sk, struct sk_buff *skb, void *data)
 {
-	const struct nnpu_event_target *target = data;
+	const struct nnpu_event *event = data;
 
-	return uid_eq(READ_ONCE(sk->sk_uid), target->owner) != target->to_owner;
+	return !uid_eq(READ_ONCE(sk->sk_uid), event->cred->euid);
 }
 
-static int nnpu_event_put_u32s(struct sk_buff *skb, const struct nnpu_event *event, u32 has)
+static int nnpu_event_put_u32s(struct sk_buff *skb, const struct nnpu_event *event)
 {
 	const struct {
 		u32 attr;
@@ -80,19 +69,19 @@ static int nnpu_event_put_u32s(struct sk_buff *skb, const struct nnpu_event *eve
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
-		if (has & BIT(fields[i].attr) &&
+		if (event->has & BIT(fields[i].attr) &&
 		    nla_put_u32(skb, fields[i].attr, fields[i].value))
 			return -EMSGSIZE;
 	return 0;
 }
 
-static int nnpu_event_put_owner(struct sk_buff *skb, const struct nnpu_event *event, u32 has,
-				struct net *net)
+static int nnpu_event_put_client(struct sk_buff *skb, const struct nnpu_event *event,
+				 struct net *net)
 {
 	struct pid_namespace *pid_ns = net_eq(net, &init_net) ? &init_pid_ns :
 				       ns_of_pid(event->pid);
 
-	if ((has & NNPU_EVENT_HAS(QUEUE_ID) &&
+	if ((event->has & NNPU_EVENT_HAS(QUEUE_ID) &&
 	     nla_put_uint(skb, NNPU_A_EVENT_QUEUE_ID, event->queue_id)) ||
 	    nla_put_uint(skb, NNPU_A_EVENT_CLIENT_ID, event->client_id) ||
 	    nla_put_u32(skb, NNPU_A_EVENT_PID, pid_nr_ns(event->pid, pid_ns)) ||
@@ -103,29 +92,27 @@ static int nnpu_event_put_owner(struct sk_buff *skb, const struct nnpu_event *ev
 	return 0;
 }
 
-/* A message, with the owner or without; NULL: there is no memory. */
+/* NULL: there is no memory. */
 static struct sk_buff *nnpu_event_message(const struct nnpu_event *event, u64 lost,
-					  struct net *net, bool owner)
+					  struct net *net)
 {
-	u32 has = owner ? event->has : event->has & ~NNPU_EVENT_HAS_OWNER;
 	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	void *head;
 
 	if (!skb)
 		return NULL;
-	head = genlmsg_put(skb, 0, (u32)event->seq, &nnpu_nl_family, 0, NNPU_CMD_EVENT);
-	if (!head || nla_put_uint(skb, NNPU_A_EVENT_SEQ, event->seq) ||
-	    nla_put_uint(skb, NNPU_A_EVENT_TIME, event->time) ||
+	head = genlmsg_put(skb, 0, 0, &nnpu_nl_family, 0, NNPU_CMD_EVENT);
+	if (!head || nla_put_uint(skb, NNPU_A_EVENT_TIME, event->time) ||
 	    nla_put_u32(skb, NNPU_A_EVENT_TYPE, event->type) ||
 	    nla_put_u32(skb, NNPU_A_EVENT_DEV_ID, event->dev_id) ||
 	    nla_put_string(skb, NNPU_A_EVENT_BUS_NAME, event->bus_name) ||
 	    nla_put_uint(skb, NNPU_A_EVENT_LOST, lost) ||
-	    (has & NNPU_EVENT_HAS(REASON) &&
+	    (event->has & NNPU_EVENT_HAS(REASON) &&
 	     nla_put_string(skb, NNPU_A_EVENT_REASON, event->reason)) ||
-	    (has & NNPU_EVENT_HAS(RESULT) &&
+	    (event->has & NNPU_EVENT_HAS(RESULT) &&
 	     nla_put_s32(skb, NNPU_A_EVENT_RESULT, event->result)) ||
-	    nnpu_event_put_u32s(skb, event, has) ||
-	    (owner && event->cred && nnpu_event_put_owner(skb, event, has, net))) {
+	    nnpu_event_put_u32s(skb, event) ||
+	    (event->cred && nnpu_event_put_client(skb, event, net))) {
 		nlmsg_free(skb);
 		return NULL;
 	}
@@ -135,15 +122,15 @@ static struct sk_buff *nnpu_event_message(const struct nnpu_event *event, u64 lo
 
 /* False: there was no memory. */
 static bool nnpu_event_multicast(const struct nnpu_event *event, u64 lost, struct net *net,
-				 unsigned int group, bool owner, struct nnpu_event_target *target)
+				 unsigned int group, bool filtered)
 {
-	struct sk_buff *skb = nnpu_event_message(event, lost, net, owner);
+	struct sk_buff *skb = nnpu_event_message(event, lost, net);
 
 	if (!skb)
 		return false;
 	/* An error is about a listener that does not keep up, and its socket tells it. */
 	genlmsg_multicast_netns_filtered(&nnpu_nl_family, net, skb, 0, group, GFP_KERNEL,
-					 target ? nnpu_event_filter : NULL, target);
+					 filtered ? nnpu_event_filter : NULL, (void *)event);
 	return true;
 }
 
@@ -161,26 +148,14 @@ static bool nnpu_event_send_net(const struct nnpu_event *event, u64 lost, struct
 {
 	bool sent = true;
 
-	if (genl_has_listeners(&nnpu_nl_family, net, NNPU_NLGRP_EVENTS)) {
-		struct nnpu_event_target target = { };
-
-		if (event->cred) {
-			target.owner = event->cred->euid;
-			sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS, false,
-						     &target);
-			target.to_owner = true;
-		}
-		sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS, true,
-					     event->cred ? &target : NULL);
-	}
+	if (genl_has_listeners(&nnpu_nl_family, net, NNPU_NLGRP_EVENTS))
+		sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS, event->cred);
 	/*
 	 * A member of this group has CAP_SYS_ADMIN in the user namespace of the network namespace.
 	 */
-	if (genl_has_listeners(&nnpu_nl_family, net, NNPU_NLGRP_EVENTS_ADMIN))
-		sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS_ADMIN,
-					     !event->cred ||
-					     nnpu_event_is_above(net->user_ns,
-								 event->cred->user_ns), NULL);
+	if (genl_has_listeners(&nnpu_nl_family, net, NNPU_NLGRP_EVENTS_ADMIN) &&
+	    (!event->cred || nnpu_event_is_above(net->user_ns, event->cred->user_ns)))
+		sent &= nnpu_event_multicast(event, lost, net, NNPU_NLGRP_EVENTS_ADMIN, false);
 	return sent;
 }
 
@@ -292,7 +267,7 @@ void nnpu_event_teardown(void)
 void nnpu_event_counts(u64 *all, u64 *lost)
 {
 	spin_lock_irq(&nnpu_event_lock);
-	*all = nnpu_event_ring.seq;
+	*all = nnpu_event_ring.all;
 	*lost = nnpu_event_ring.lost;
 	spin_unlock_irq(&nnpu_event_lock);
 }

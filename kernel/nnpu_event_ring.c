@@ -3,18 +3,19 @@
 #include "nnpu_event_ring.h"
 
 /**
- * nnpu_event_ring_add - number an event and keep it
+ * nnpu_event_ring_add - keep an event
  * @ring: ring
- * @event: event; gets its number
+ * @event: event
  * @modest: a client can cause any number of such events: leave half of the room to the others
  *
- * Return: false if there is no room. The number is used up, so that a listener sees the gap.
+ * Return: false if there is no room. It is counted as lost.
  */
-bool nnpu_event_ring_add(struct nnpu_event_ring *ring, struct nnpu_event *event, bool modest)
+bool nnpu_event_ring_add(struct nnpu_event_ring *ring, const struct nnpu_event *event,
+			 bool modest)
 {
 	u32 room = modest ? ring->size / 2 : ring->size;
 
-	event->seq = ++ring->seq;
+	ring->all++;
 	if (ring->count >= room) {
 		ring->lost++;
 		return false;

@@ -16,7 +16,6 @@ struct pid;
 
 /**
  * struct nnpu_event - what netlink is to tell
- * @seq: number
  * @time: when it happened, CLOCK_MONOTONIC
  * @type: enum nnpu_event_type
  * @dev_id: device
@@ -39,7 +38,6 @@ struct pid;
  * @comm: its name
  */
 struct nnpu_event {
-	u64 seq;
 	u64 time;
 	u32 type;
 	u32 dev_id;
@@ -68,7 +66,7 @@ struct nnpu_event {
  * @size: slots
  * @first: slot of the oldest event
  * @count: events
- * @seq: number of the last event, those that were lost included
+ * @all: events there were, those that were lost included
  * @lost: events for which there was no room
  *
  * The caller keeps others away.
@@ -78,11 +76,12 @@ struct nnpu_event_ring {
 	u32 size;
 	u32 first;
 	u32 count;
-	u64 seq;
+	u64 all;
 	u64 lost;
 };
 
-bool nnpu_event_ring_add(struct nnpu_event_ring *ring, struct nnpu_event *event, bool modest);
+bool nnpu_event_ring_add(struct nnpu_event_ring *ring, const struct nnpu_event *event,
+			 bool modest);
 bool nnpu_event_ring_take(struct nnpu_event_ring *ring, struct nnpu_event *event);
 
 #endif /* _NNPU_EVENT_RING_H_ */

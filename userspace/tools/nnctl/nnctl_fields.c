@@ -139,7 +139,6 @@ static const struct field queue[] = {
 };
 
 static const struct field event[] = {
-	[NNPU_A_EVENT_SEQ] = NUMBER("seq"),
 	[NNPU_A_EVENT_TIME] = NUMBER("time"),
 	[NNPU_A_EVENT_TYPE] = NAME("type", event_types),
 	[NNPU_A_EVENT_DEV_ID] = NUMBER("dev-id"),

@@ -354,7 +354,7 @@ int netlink_event(struct netlink *nl, struct record *event, struct error *err)
 	ret = nl_recvmsgs_default(nl->sock);
 	nl->event = NULL;
 	if (ret == -NLE_NOMEM)
-		return 2;
+		return NETLINK_OVERFLOW;
 	if (ret < 0)
 		return fail(err, "netlink: %s", nl_geterror(ret));
 	return event->fields ? 1 : 0;

@@ -86,7 +86,8 @@ int netlink_get(struct netlink *nl, uint8_t cmd, const struct fields *fields, ui
 int netlink_listen(struct netlink *nl, bool *all, struct error *err);
 /* Can be read when there is an event. */
 int netlink_fd(const struct netlink *nl);
-/* That event: 1; 0: it was none of the family; 2: the socket has lost some. */
+/* That event: 1; 0: it was none of the family; NETLINK_OVERFLOW: the socket has lost some. */
+#define NETLINK_OVERFLOW	2
 int netlink_event(struct netlink *nl, struct record *event, struct error *err);
 
 void records_free(struct records *records);

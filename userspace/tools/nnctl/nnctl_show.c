@@ -333,22 +333,29 @@ static void print_event(const struct record *e)
 	putchar('\n');
 }
 
+/* @lost: that the driver had no room for; 0: this program was too slow, and nothing counts them. */
 static void print_lost(uint64_t lost, bool json)
 {
 	struct json line;
 
 	if (!json) {
-		printf("%14s %" PRIu64 " event%s lost\n", "", lost, plural(lost));
+		if (lost)
+			printf("%14s %" PRIu64 " event%s lost\n", "", lost, plural(lost));
+		else
+			printf("%14s events lost: they came faster than they were printed\n", "");
 		return;
 	}
 	json_begin_line(&line, stdout);
-	json_u64(&line, "events-missing", lost);
+	if (lost)
+		json_u64(&line, "events-missing", lost);
+	else
+		json_bool(&line, "overflow", true);
 	json_end(&line);
 }
 
 int nnctl_monitor(struct netlink *nl, const struct options *o, struct error *err)
 {
-	uint64_t last = 0, seq;
+	uint64_t lost = 0, now_lost;
 	unsigned long seen = 0;
 	uint64_t end = now_ns() + (uint64_t)(o->seconds * 1e9);
 	struct record event;
@@ -358,7 +365,7 @@ int nnctl_monitor(struct netlink *nl, const struct options *o, struct error *err
 	if (netlink_listen(nl, &all, err))
 		return NNCTL_PROBLEM;
 	if (!all)
-		fprintf(stderr, "nnctl: details of others' events need CAP_SYS_ADMIN\n");
+		fprintf(stderr, "nnctl: events of other users' clients need CAP_SYS_ADMIN\n");
 	/* Who reads a pipe sees each event at once. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while (!nnctl_stopped() && (!o->count || seen < o->count)) {
@@ -372,12 +379,14 @@ int nnctl_monitor(struct netlink *nl, const struct options *o, struct error *err
 		ret = netlink_event(nl, &event, err);
 		if (ret < 0)
 			return NNCTL_PROBLEM;
+		if (ret == NETLINK_OVERFLOW)
+			print_lost(0, o->json);
 		if (ret != 1)
 			continue;
-		seq = record_number(&event, NNPU_A_EVENT_SEQ);
-		if (last && seq > last + 1)
-			print_lost(seq - last - 1, o->json);
-		last = seq;
+		now_lost = record_number(&event, NNPU_A_EVENT_LOST);
+		if (seen && now_lost > lost)
+			print_lost(now_lost - lost, o->json);
+		lost = now_lost;
 		seen++;
 		if (o->json) {
 			json_begin_line(&json, stdout);
