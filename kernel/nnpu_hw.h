@@ -488,14 +488,12 @@ struct nnpu_sqe_load_program {
 	__le32 ctx;
 	/** @program: number chosen by software, 1 .. MAX_PROGRAMS; 0 with NNPU_LOAD_CHECK */
 	__le32 program;
-	/** @num_reports: NNPU_LOAD_CHECK: entries at @report, the number of commands */
-	__le32 num_reports;
+	/** @reserved0: zero */
+	__le32 reserved0;
 	/** @image: the image */
 	struct nnpu_mem image;
-	/** @report_addr: NNPU_LOAD_CHECK: DMA address for @num_reports reports, contiguous */
-	__le64 report_addr;
-	/** @reserved: zero */
-	__le64 reserved[2];
+	/** @reports: NNPU_LOAD_CHECK: memory for a report for each command; else zero */
+	struct nnpu_mem reports;
 };
 
 /**
@@ -597,7 +595,7 @@ NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, state, 40);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_suspend_queue, state_addr, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_queue, target_cid, 10);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, image, 16);
-NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, report_addr, 40);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, reports, 40);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_save_program, image, 16);
 
 #endif /* _NNPU_HW_H_ */

@@ -124,45 +124,28 @@ static size_t nnpu_prog_reports_size(const struct drm_nnpu_program_load *args)
 	return (size_t)args->num_reports * sizeof(struct nnpu_command_report);
 }
 
-/* @copy gets the reports; the caller frees it. It stays NULL if there are none. */
+/* @reports: for the device to write to, mapped. *@written: it has. */
 static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
-			   const struct nnpu_image *image, void **copy)
+			   const struct nnpu_image *image, const struct nnpu_image *reports,
+			   bool *written)
 {
-	struct device *dev = ctx->ndev->drm.dev;
-	size_t size = nnpu_prog_reports_size(args);
 	struct nnpu_sqe_load_program sqe = {
 		.opcode = NNPU_ADMIN_LOAD_PROGRAM,
 		.flags = NNPU_LOAD_CHECK,
 		.ctx = cpu_to_le32(ctx->id),
-		.num_reports = cpu_to_le32(args->num_reports),
 	};
-	struct nnpu_command_report *reports;
 	struct nnpu_admin_result result;
-	dma_addr_t dma;
 	int ret;
 
-	/* User space chose the size: no warning if there is not so much memory. */
-	reports = dma_alloc_coherent(dev, size, &dma, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!reports)
-		return -ENOMEM;
 	nnpu_pt_to_mem(&image->pt, &sqe.image);
-	sqe.report_addr = cpu_to_le64(dma);
+	nnpu_pt_to_mem(&reports->pt, &sqe.reports);
 	ret = nnpu_command_load(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
-		goto out;
+		return ret;
 	nnpu_prog_set_verdict(args, &result);
 	ret = nnpu_status_load_errno(result.status);
-	/* In these cases the device has not judged each command: there are no reports. */
-	if (ret && result.status != NNPU_STATUS_PROGRAM_COMMAND)
-		goto out;
-	/* User memory has to wait until the section of nnpu_device_enter() is left. */
-	*copy = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (*copy)
-		memcpy(*copy, reports, size);
-	else
-		ret = -ENOMEM;
-out:
-	dma_free_coherent(dev, size, reports, dma);
+	/* In other cases the device has not judged each command: there are no reports. */
+	*written = !ret || result.status == NNPU_STATUS_PROGRAM_COMMAND;
 	return ret;
 }
 
@@ -219,10 +202,10 @@ err_free:
 	return ret;
 }
 
-/* Give the image to the device. */
+/* Give the image to the device, and to check it @reports, else NULL, to write to. */
 static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
 			 struct nnpu_image *image, const struct nnpu_program_header *h,
-			 void **reports)
+			 struct nnpu_image *reports, bool *written)
 {
 	struct nnpu_device *ndev = ctx->ndev;
 	int ret = -ENODEV, idx;
@@ -231,13 +214,38 @@ static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *arg
 		return ret;
 	if (!nnpu_ctx_is_lost(ctx))
 		ret = nnpu_image_map(image, ndev->drm.dev, args->image_size);
-	if (!ret && args->flags & DRM_NNPU_PROGRAM_CHECK)
-		ret = nnpu_prog_check(ctx, args, image, reports);
+	if (!ret && reports)
+		ret = nnpu_image_map(reports, ndev->drm.dev, nnpu_prog_reports_size(args));
+	if (!ret && reports)
+		ret = nnpu_prog_check(ctx, args, image, reports, written);
 	else if (!ret)
 		ret = nnpu_prog_load(ctx, args, image, h);
+	if (reports)
+		nnpu_image_unmap(reports, ndev->drm.dev);
 	nnpu_image_unmap(image, ndev->drm.dev);
 	nnpu_device_exit(ndev, idx);
 	return ret;
+}
+
+/* PROGRAM_CHECK. User memory has to wait until the section of nnpu_device_enter() is left. */
+static int nnpu_prog_run_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
+			       struct nnpu_image *image, const struct nnpu_program_header *h)
+{
+	size_t size = nnpu_prog_reports_size(args);
+	struct nnpu_image reports;
+	bool written = false;
+	int ret, err = 0;
+
+	if (args->num_reports != le32_to_cpu(h->num_commands))
+		return -EINVAL;
+	ret = nnpu_image_alloc(&reports, &ctx->ndev->drm, size, DMA_FROM_DEVICE);
+	if (ret)
+		return ret;
+	ret = nnpu_prog_run(ctx, args, image, h, &reports, &written);
+	if (written)
+		err = nnpu_image_copy_out(&reports, args->report, size);
+	nnpu_image_fini(&reports);
+	return err ?: ret;
 }
 
 /**
@@ -256,7 +264,6 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	struct nnpu_program_header header;
 	struct nnpu_image image;
 	struct nnpu_ctx *ctx;
-	void *reports = NULL;
 	int ret;
 
 	args->program = 0;
@@ -284,17 +291,12 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 		args->status = verdict.status;
 		args->reason = verdict.reason;
 		drm_dbg(drm, "program header refused: reason %u\n", verdict.reason);
-	} else if (args->flags & DRM_NNPU_PROGRAM_CHECK &&
-		   args->num_reports != le32_to_cpu(header.num_commands)) {
-		ret = -EINVAL;
+	} else if (args->flags & DRM_NNPU_PROGRAM_CHECK) {
+		ret = nnpu_prog_run_check(ctx, args, &image, &header);
 	} else {
-		ret = nnpu_prog_run(ctx, args, &image, &header, &reports);
+		ret = nnpu_prog_run(ctx, args, &image, &header, NULL, NULL);
 	}
 	nnpu_image_fini(&image);
-	if (reports && copy_to_user(u64_to_user_ptr(args->report), reports,
-				    nnpu_prog_reports_size(args)))
-		ret = -EFAULT;
-	kvfree(reports);
 out_put:
 	nnpu_file_put_context(file, ctx);
 	return ret;

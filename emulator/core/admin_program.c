@@ -34,17 +34,18 @@ static unsigned int read_image(struct load_worker *w, struct mem_map *map, uint8
 /* Write the reports piece by piece. Returns a status. */
 static unsigned int write_reports(struct load_worker *w, const struct load_request *request)
 {
-	uint64_t addr = le64toh(w->load->sqe.report_addr), at, n;
-	uint64_t bytes = (uint64_t)request->num_reports * sizeof(*request->reports);
+	uint64_t bytes = request->reports_size, at, n;
+	unsigned int status = NNPU_STATUS_SUCCESS;
+	struct mem_map map;
 
-	for (at = 0; at < bytes; at += n) {
+	mem_map_init(&map, &w->load->sqe.reports);
+	for (at = 0; !status && at < bytes; at += n) {
 		n = bytes - at < PIECE ? bytes - at : PIECE;
-		if (op_progress(&w->progress))
-			return NNPU_STATUS_ABORTED;
-		if (dev_dma_write(w->dev, addr + at, (const uint8_t *)request->reports + at, n))
-			return NNPU_STATUS_DMA_ERROR;
+		status = op_progress(&w->progress) ? NNPU_STATUS_ABORTED :
+			 mem_map_access(w->dev, &map, at, (uint8_t *)request->reports + at, n,
+					DMA_WRITE, NULL);
 	}
-	return NNPU_STATUS_SUCCESS;
+	return status;
 }
 
 static void load_image(struct load_worker *w, struct mem_map *map, struct load_outcome *out)
@@ -55,7 +56,7 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 		.progress = &w->progress,
 		.slots = &w->slots,
 		.check = c->flags & NNPU_LOAD_CHECK,
-		.num_reports = le32toh(c->num_reports),
+		.reports_size = le64toh(c->reports.size),
 		.size = map->size,
 	};
 	unsigned int status;
@@ -81,8 +82,7 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 		status = write_reports(w, &request);
 	if (status)
 		verdict_status(&out->v, status);
-	op_give(&w->progress, request.reports,
-		request.num_reports * sizeof(*request.reports));
+	op_give(&w->progress, request.reports, request.reports_size);
 }
 
 static void save(struct load_worker *w, struct load_outcome *out)
@@ -146,8 +146,8 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 	struct mem_map map;
 	struct load *load;
 
-	if ((c->flags & ~NNPU_LOAD_CHECK) || !is_zero(c->reserved, sizeof(c->reserved)) ||
-	    (check ? number : c->num_reports || c->report_addr)) {
+	if ((c->flags & ~NNPU_LOAD_CHECK) || c->reserved0 ||
+	    (check ? number : !is_zero(&c->reports, sizeof(c->reports)))) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -162,9 +162,7 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 	pthread_mutex_lock(&dev->lock);
 	if (!check && (ctx->programs[number] || loads_have_number(ctx, number)))
 		status = NNPU_STATUS_BUSY;
-	else if (check && (!c->num_reports || (le64toh(c->report_addr) & 7)))
-		status = NNPU_STATUS_INVALID_FIELD;
-	else if (!mem_map_init(&map, &c->image))
+	else if (!mem_map_init(&map, &c->image) || (check && !mem_map_init(&map, &c->reports)))
 		status = NNPU_STATUS_INVALID_FIELD;
 	else
 		status = loads_add(dev, ctx, load);

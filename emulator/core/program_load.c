@@ -507,7 +507,7 @@ static int alloc_tables(struct loader *l)
 static int alloc_reports(struct loader *l)
 {
 	struct load_request *request = l->request;
-	uint64_t bytes = (uint64_t)request->num_reports * sizeof(*request->reports), at, n;
+	uint64_t bytes = request->reports_size, at, n;
 	uint8_t *reports = op_take(request->progress, bytes, NULL);
 
 	if (!reports)
@@ -542,7 +542,8 @@ static int load(struct loader *l)
 	if (l->header.seal_off && !sealer_works(&l->dev->sealer))
 		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_SEAL, 0,
 				   NNPU_OPERAND_NONE);
-	if (request->check && request->num_reports != le32toh(l->header.num_commands))
+	if (request->check && request->reports_size != le32toh(l->header.num_commands) *
+						       (uint64_t)sizeof(*request->reports))
 		return verdict_status(l->v, NNPU_STATUS_INVALID_FIELD);
 	if (alloc_tables(l) || load_tensors(l) || (request->check && alloc_reports(l)) ||
 	    load_commands(l))

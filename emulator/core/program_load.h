@@ -168,7 +168,7 @@ struct load_request {
 	struct load_work read;
 	/* Check only: a report per command. program_load() takes them, the caller gives them back. */
 	bool check;
-	uint32_t num_reports;
+	uint64_t reports_size;		/* bytes */
 	struct nnpu_command_report *reports;
 };
 

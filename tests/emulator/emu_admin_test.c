@@ -231,8 +231,8 @@ static void test_programs(struct rig *r)
 	c.image.size = htole64(im.size);
 	ok(rig_admin(r, &c, NULL) == NNPU_STATUS_INVALID_CTX, "LOAD_PROGRAM without context");
 	rig_create_ctx(r, 1, table, 16);
-	refuses_bytes(r, &c, 12, 16, NNPU_STATUS_INVALID_FIELD, "LOAD_PROGRAM num_reports");
-	refuses_bytes(r, &c, 36, 64, NNPU_STATUS_INVALID_FIELD, "LOAD_PROGRAM reserved, report");
+	refuses_bytes(r, &c, 12, 16, NNPU_STATUS_INVALID_FIELD, "LOAD_PROGRAM reserved");
+	refuses_bytes(r, &c, 36, 64, NNPU_STATUS_INVALID_FIELD, "LOAD_PROGRAM reports");
 	bad = c;
 	bad.flags = 2;
 	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "unknown flag");

@@ -276,9 +276,8 @@ static unsigned int check_all(const uint8_t *image, size_t size, const uint8_t *
 			.opcode = NNPU_ADMIN_LOAD_PROGRAM,
 			.flags = NNPU_LOAD_CHECK,
 			.ctx = htole32(i),
-			.num_reports = htole32(COMMANDS),
 			.image = { .addr = rig_addr(image), .size = htole64(size) },
-			.report_addr = rig_addr(reports + (i - 1) * REPORTS),
+			.reports = { .addr = rig_addr(reports + (i - 1) * REPORTS), .size = htole64(REPORTS) },
 		};
 
 		rig_push(&rig, &rig.admin, (struct nnpu_sqe *)&c);

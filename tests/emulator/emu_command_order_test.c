@@ -256,9 +256,10 @@ static void test_programs(void)
 	static const struct fault load[] = {
 		UNKNOWN(nnpu_sqe_load_program),
 		ENTRY(nnpu_sqe_load_program, flags, 0x80, INVALID_FIELD),
-		ENTRY(nnpu_sqe_load_program, num_reports, 1, INVALID_FIELD),
-		ENTRY(nnpu_sqe_load_program, report_addr, 8, INVALID_FIELD),
-		ENTRY(nnpu_sqe_load_program, reserved, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reserved0, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reports.addr, 8, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reports.size, 8, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reports.reserved, 1, INVALID_FIELD),
 		ENTRY(nnpu_sqe_load_program, ctx, NO_CTX, INVALID_CTX),
 		ENTRY(nnpu_sqe_load_program, program, 0, INVALID_PROGRAM),
 		ENTRY(nnpu_sqe_load_program, program, PROGRAM, BUSY),
@@ -271,15 +272,16 @@ static void test_programs(void)
 	static const struct fault check[] = {
 		UNKNOWN(nnpu_sqe_load_program),
 		ENTRY(nnpu_sqe_load_program, program, 1, INVALID_FIELD),
-		ENTRY(nnpu_sqe_load_program, reserved, 1, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reserved0, 1, INVALID_FIELD),
 		ENTRY(nnpu_sqe_load_program, ctx, NO_CTX, INVALID_CTX),
-		ENTRY(nnpu_sqe_load_program, num_reports, 0, INVALID_FIELD),
 		ENTRY(nnpu_sqe_load_program, image.levels, 99, INVALID_FIELD),
-		ENTRY(nnpu_sqe_load_program, report_addr, 4, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reports.size, 0, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reports.levels, 99, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reports.reserved, 1, INVALID_FIELD),
 		FAULT(nnpu_sqe_load_program, image.size, 64, PROGRAM_HEADER, SIZE),
 		ENTRY(nnpu_sqe_load_program, image.addr, NOWHERE, DMA_ERROR),
-		ENTRY(nnpu_sqe_load_program, num_reports, 2, INVALID_FIELD),
-		ENTRY(nnpu_sqe_load_program, report_addr, NOWHERE, DMA_ERROR),
+		ENTRY(nnpu_sqe_load_program, reports.size, 16, INVALID_FIELD),
+		ENTRY(nnpu_sqe_load_program, reports.addr, NOWHERE, DMA_ERROR),
 	};
 	static const struct fault save[] = {
 		UNKNOWN(nnpu_sqe_save_program),
@@ -322,8 +324,8 @@ static void test_programs(void)
 	PAIRS("LOAD_PROGRAM", &c, load);
 	c.flags = NNPU_LOAD_CHECK;
 	c.program = 0;
-	c.num_reports = htole32(1);
-	c.report_addr = rig_addr(rig_alloc(&rig, 8));
+	c.reports.addr = rig_addr(rig_alloc(&rig, 8));
+	c.reports.size = htole64(8);
 	PAIRS("LOAD_CHECK", &c, check);
 	s.image = (struct nnpu_mem){ .addr = rig_addr(rig_alloc(&rig, 65536)), .size = htole64(65536) };
 	PAIRS("SAVE_PROGRAM", &s, save);

@@ -349,9 +349,8 @@ int rig_check(struct rig *rig, uint32_t ctx, const void *image, size_t size, uin
 		.opcode = NNPU_ADMIN_LOAD_PROGRAM,
 		.flags = NNPU_LOAD_CHECK,
 		.ctx = htole32(ctx),
-		.num_reports = htole32(reports),
 		.image = { .addr = rig_addr(image_room(rig, image, size)), .size = htole64(size) },
-		.report_addr = rig_addr(room),
+		.reports = { .addr = rig_addr(room), .size = htole64(reports * sizeof(*room)) },
 	};
 	int status;
 

@@ -346,11 +346,11 @@ static void load_and_run(const uint8_t *image, size_t size, struct recipe *r, ui
 
 	if (options & OPT_CHECK && size >= sizeof(struct nnpu_program_header)) {
 		request.check = true;
-		request.num_reports = le32toh(((const struct nnpu_program_header *)image)->num_commands);
+		request.reports_size = le32toh(((const struct nnpu_program_header *)image)->num_commands) *
+				       (uint64_t)sizeof(*request.reports);
 		program_load(&request, &v);
 		slots_release(&engine.slots);
-		op_give(&engine.progress, request.reports,
-			request.num_reports * sizeof(*request.reports));
+		op_give(&engine.progress, request.reports, request.reports_size);
 		request.check = false;
 		v = VERDICT_SUCCESS;
 	}

@@ -320,8 +320,8 @@ static void load(struct input *in)
 	if (how & 0x40) {
 		c.flags = NNPU_LOAD_CHECK;
 		c.program = 0;
-		c.num_reports = htole32(1);
-		c.report_addr = at(IMAGE + 8192);
+		c.reports.addr = at(IMAGE + 8192);
+		c.reports.size = htole64(sizeof(struct nnpu_command_report));
 	}
 	push(in, 0, &c);
 }

@@ -119,7 +119,6 @@ static int run_load(struct sim_transport *s, uint32_t number, const void *image,
 	struct nnpu_sqe_load_program sqe = {
 		.opcode = NNPU_ADMIN_LOAD_PROGRAM, .flags = reports ? NNPU_LOAD_CHECK : 0,
 		.ctx = htole32(SIM_CTX), .program = htole32(number),
-		.num_reports = htole32(num_reports),
 	};
 	struct nnpu_cqe cqe;
 	int err;
@@ -130,8 +129,10 @@ static int run_load(struct sim_transport *s, uint32_t number, const void *image,
 	memcpy(memory.map, image, size);
 	sqe.image.addr = htole64((uintptr_t)memory.map);
 	sqe.image.size = htole64(size);
-	if (reports)
-		sqe.report_addr = htole64((uintptr_t)memory.map + report_offset);
+	if (reports) {
+		sqe.reports.addr = htole64((uintptr_t)memory.map + report_offset);
+		sqe.reports.size = htole64(report_size);
+	}
 	err = sim_admin(&s->rings, &sqe, &cqe);
 	if (!err) {
 		result->program = number;
