@@ -132,9 +132,9 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
  * @result: gets the completion
  *
  * Sleeps as long as loads make progress. The loads of a context come one after the other, as
- * in the device, so that each context takes one place. A signal ends the wait for a
- * place, a fatal one has the device abort a load, too. When this returns the device does not use
- * memory that the command names any more.
+ * in the device, so that each context takes one place, and no more loads than the device has
+ * room for. A signal ends the wait for room, a fatal one has the device abort a load, too. When
+ * this returns the device does not use memory that the command names any more.
  *
  * System sleep does not wait for loads, however many threads have one: when processes have to
  * stand still, a load that waits gives up, and one that the device has is aborted. Both begin again
@@ -149,10 +149,14 @@ int nnpu_command_load(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 
 	if (mutex_lock_interruptible(&ctx->load_lock))
 		return -ERESTARTSYS;
-	/* The one before has just made room, but the freezer waits. */
 	ret = -ERESTARTSYS;
+	if (down_interruptible(&ndev->load_room))
+		goto out;
+	/* The one before has just made room, but the freezer waits. */
 	if (!freezing(current) || !signal_pending(current))
 		ret = nnpu_command_run(ndev, ctx, sqe, nnpu_admin_load, result);
+	up(&ndev->load_room);
+out:
 	mutex_unlock(&ctx->load_lock);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <linux/io.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
+#include <linux/semaphore.h>
 #include <linux/srcu.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -45,7 +46,7 @@
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No
  *    reference of a buffer is dropped with one of them held: nnpu_gem_free() takes
  *    drm_device.object_name_lock, which PRIME import holds around 2 and 4
- * 5. nnpu_ctx.load_lock: a load, which lasts
+ * 5. nnpu_ctx.load_lock, then nnpu_device.load_room: a load, which lasts
  * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues. Then
  *    nnpu_userq.map_lock: the doorbell page. The fault handler takes it with the mmap_lock
  *    held. Its holder inserts and zaps pages, so it takes locks of the memory management
@@ -203,6 +204,7 @@ struct nnpu_stats {
  * @num_extensions: entries of @extensions
  * @identify_dma: DMA address of @identify_mem
  * @identify_mem: where IDENTIFY writes
+ * @load_room: loads that the device has room for beside those that it has
  * @admin: admin queue
  * @queue: kernel queue
  * @userqs: user queues
@@ -262,6 +264,7 @@ struct nnpu_device {
 	dma_addr_t identify_dma;
 	void *identify_mem;
 
+	struct semaphore load_room;
 	struct nnpu_admin admin;
 	struct nnpu_queue queue;
 	struct nnpu_userqs userqs;

@@ -139,7 +139,7 @@ static int nnpu_identify_extensions(struct nnpu_device *ndev)
  * nnpu_identify_command - read and check the pages of IDENTIFY
  * @ndev: device, running
  *
- * User space reads the copy through QUERY, and the driver takes a limit from it.
+ * User space reads the copy through QUERY, and the driver takes two limits from it.
  *
  * Return: 0; -EIO, -ETIMEDOUT, -ENOMEM.
  */
@@ -156,12 +156,13 @@ int nnpu_identify_command(struct nnpu_device *ndev)
 	id->name[sizeof(id->name) - 1] = '\0';
 	id->firmware[sizeof(id->firmware) - 1] = '\0';
 	if (result.status || le32_to_cpu(id->magic) != NNPU_IDENTIFY_MAGIC ||
-	    le32_to_cpu(id->num_performance) > ARRAY_SIZE(id->performance)) {
+	    !id->max_loads || le32_to_cpu(id->num_performance) > ARRAY_SIZE(id->performance)) {
 		drm_err(&ndev->drm, "IDENTIFY failed: %s (%#x)\n",
 			nnpu_status_text(result.status), result.status);
 		return -EIO;
 	}
 	ndev->limits.max_program_size = min_t(u64, le64_to_cpu(id->max_program_size),
 					      NNPU_PROGRAM_MAX_SIZE);
+	sema_init(&ndev->load_room, min_t(u32, le32_to_cpu(id->max_loads), INT_MAX));
 	return nnpu_identify_extensions(ndev);
 }

@@ -355,6 +355,39 @@ test_second() {
 	return "$status"
 }
 
+# On a device that holds one load at a time, and has neither slices nor loads in turns: each load
+# takes a second longer, and those of other processes come meanwhile.
+loads_wait() {
+	local inject i status=0 pids=()
+	echo "device_add nnpu-pci,id=nnpu0,bus=nnpu-port0,inject=on,max-loads=1,slices=off,load-turns=off" > "$monitor"
+	wait_until 60 probed || { fail "no job runs on a small device"; status=1; }
+	address=$(device_address) || { fail "no small device"; return 1; }
+	for inject in /sys/kernel/debug/{accel,dri}/"$address"/fault_inject; do
+		[ ! -e "$inject" ] || echo "12 4" > "$inject" || { fail "no injection"; status=1; }
+	done
+	for ((i = 0; i < 4; i++)); do
+		"$loop" -n 20 > "$tmp/small$i" 2>&1 &
+		pids+=($!)
+		[ "$i" -gt 0 ] || wait_until 60 load_runs || { fail "no load runs"; status=1; }
+	done
+	for ((i = 0; i < 4; i++)); do
+		wait "${pids[i]}" || { fail "process $i: $(cat "$tmp/small$i")"; status=1; }
+	done
+	return "$status"
+}
+
+test_small() {
+	local status
+	pull_out || { fail "the device stays"; return 1; }
+	loads_wait
+	status=$?
+	if ! pull_out || ! put_back; then
+		fail "the device does not come back"
+		return 1
+	fi
+	return "$status"
+}
+
 test_rmmod_in_use() {
 	local status
 	mkfifo "$tmp/ready3"
@@ -387,7 +420,7 @@ for count in "$cycles" "$kills" "$unbinds" "$resets" "$removals"; do
 	[[ $count =~ ^[1-9][0-9]*$ ]] || { echo "Bail out! a count is '$count'"; exit 1; }
 done
 echo "TAP version 13"
-echo "1..10"
+echo "1..11"
 check "module unload is refused while a file is open" test_rmmod_in_use
 check "$cycles cycles of insmod, inference, rmmod" test_cycles
 check "$kills processes killed in the middle of inference" test_kills
@@ -409,6 +442,12 @@ fi
 name="$removals times pulled out and put back while jobs run"
 if monitor=$(monitor_port) || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
 	of_pci "$name" taken_away "$removals" pull_out put_back
+else
+	skip "$name" "no monitor of the machine, or no hotplug"
+fi
+name="loads wait for each other in a device that holds one"
+if [ -n "$monitor" ] || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
+	of_pci "$name" test_small
 else
 	skip "$name" "no monitor of the machine, or no hotplug"
 fi
