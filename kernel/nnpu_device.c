@@ -162,9 +162,19 @@ int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32
 
 static int nnpu_device_await_reset(struct nnpu_device *ndev)
 {
-	return nnpu_device_poll(ndev, NNPU_REG_STATUS,
-				NNPU_STATUS_REG_RESETTING | NNPU_STATUS_REG_FATAL |
-				NNPU_STATUS_REG_READY, 0, ndev->timeout_ms);
+	int ret = nnpu_device_poll(ndev, NNPU_REG_STATUS,
+				   NNPU_STATUS_REG_RESETTING | NNPU_STATUS_REG_FATAL |
+				   NNPU_STATUS_REG_READY, 0, ndev->timeout_ms);
+	u32 id;
+
+	if (ret)
+		return ret;
+	/* Some bridges answer zeros for a device that is not there, which looks like the end. */
+	id = nnpu_read(ndev, NNPU_REG_ID);
+	if (id == NNPU_ID_MAGIC)
+		return 0;
+	drm_err(&ndev->drm, "register ID is %#x after a reset\n", id);
+	return -ENODEV;
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reset of the device: everything that was in it is lost. If it does not come back, it is
- * cut off from memory, and everything ends with -ENODEV.
+ * Reset of the device: everything that was in it is lost. If it does not come back, it is cut off
+ * from memory, and what the reset itself has not ended ends with -ENODEV.
  */
 #include <linux/dma-fence.h>
 
@@ -98,8 +98,11 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	nnpu_queue_stop(queue);
 	ret = nnpu_device_hw_reset(ndev);
 	if (ret) {
-		/* Nothing may be released while it can write to memory. */
-		ndev->bus->stop_dma(ndev);
+		/*
+		 * Nothing may be released while it can write to memory. Jobs that wait end with
+		 * -ENODEV, as those that the device has.
+		 */
+		nnpu_reset_cut_off(ndev);
 		guilty_error = -ENODEV;
 	}
 	nnpu_ctx_lose_all(ndev, why, false);
@@ -109,12 +112,13 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	 */
 	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST, false);
 	nnpu_queue_abandon(queue, guilty_cid, guilty_error, ret ? -ENODEV : -ECANCELED);
-	if (!ret)
+	if (!ret) {
 		ret = nnpu_reset_start(ndev);
-	if (ret) {
-		nnpu_reset_cut_off(ndev);
-		drm_err(&ndev->drm, "device does not come back, giving up: %d\n", ret);
+		if (ret)
+			nnpu_reset_cut_off(ndev);
 	}
+	if (ret)
+		drm_err(&ndev->drm, "device does not come back, giving up: %d\n", ret);
 	atomic64_inc(&ndev->stats.device_resets);
 	trace_nnpu_reset(ndev, "device", why, guilty_cid, ret);
 	nnpu_event_reset(ndev, NNPU_RESET_SCOPE_DEVICE, NULL, guilty_cid, why, ret);

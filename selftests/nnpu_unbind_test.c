@@ -230,4 +230,48 @@ TEST_F_TIMEOUT(unbind, no_load_begins_meanwhile, 600)
 	EXPECT_EQ(0, system("rmmod nnpu_planted"));
 }
 
+/* More than the device takes at a time. */
+#define JOBS	64
+
+/*
+ * A job hangs, others wait with the device and with the driver, and the registers answer no more: the
+ * reset fails. All jobs end for the same reason.
+ */
+TEST_F(unbind, jobs_of_a_device_that_dies)
+{
+	const char without_memory = 4;	/* of COMMAND: a bus master, and no registers */
+	uint32_t syncobjs[JOBS];
+	struct nnpu_job job;
+	unsigned int i;
+	char path[128];
+	int config;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", self->device);
+	config = open(path, O_RDWR);
+	if (config < 0) {
+		self->skipped = true;
+		SKIP(return, "of PCI functions only");
+	}
+	ASSERT_EQ(0, nnpu_job_init(self->load.fd, &job, 64));
+	if (nnpu_inject(self->load.fd, NNPU_INJECT_JOB_STALL, 1) == -EOPNOTSUPP) {
+		self->skipped = true;
+		NNPU_SKIP(return, "device without fault injection");
+	}
+	nnpu_job_fill(&job, 1);
+	for (i = 0; i < JOBS; i++) {
+		ASSERT_EQ(0, nnpu_syncobj_create(self->load.fd, &syncobjs[i]));
+		job.out_sync.handle = syncobjs[i];
+		ASSERT_EQ(0, nnpu_job_submit(self->load.fd, &job));
+	}
+	ASSERT_EQ(1, pwrite(config, &without_memory, 1, 4));
+	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
+	for (i = 0; i < JOBS; i++) {
+		EXPECT_EQ(0, nnpu_syncobj_wait(self->load.fd, syncobjs[i], 300000));
+		EXPECT_EQ(-ENODEV, nnpu_syncobj_status(self->load.fd, syncobjs[i]));
+	}
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	close(config);
+	EXPECT_EQ(0, nnpu_driver_write("unbind", self->device));
+}
+
 TEST_HARNESS_MAIN
