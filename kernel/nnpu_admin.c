@@ -352,7 +352,7 @@ static bool nnpu_admin_judge_load(struct nnpu_device *ndev, struct nnpu_admin_lo
 		/* Without ABORT such a process waits like any other. */
 		return l->aborted || l->hang_ms <= hang;
 	}
-	/* Who has the loader had the time to be aborted, too. */
+	/* The load that has the loader had the time to be aborted, too. */
 	return l->hang_ms <= 2 * hang + nnpu_param_abort_timeout_ms();
 }
 

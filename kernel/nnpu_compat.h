@@ -20,7 +20,7 @@
 #define MODULE_IMPORT_NS(ns)	MODULE_INFO(import_ns, __stringify(ns))
 #endif
 
-/* 6.16: these take the lock themselves, and those for who has it are called _locked. */
+/* 6.16: these take the lock themselves, and those for callers that have it are called _locked. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define drm_gem_vmap_unlocked	drm_gem_vmap
 #define drm_gem_vunmap_unlocked	drm_gem_vunmap

@@ -7,7 +7,7 @@
 
 /**
  * nnpu_counter_read - read a counter of 64 bits
- * @lock: whoever reads a LO register holds it
+ * @lock: the reader of a LO register holds it
  * @read: reads a register
  * @device: for @read
  * @lo: the LO register, which latches HI

@@ -2,7 +2,7 @@
 /*
  * Contexts: the owners of the slots, programs and jobs of an open file.
  *
- * Those who use a context hold a reference, and so does each job: a context outlives its
+ * Calls that use a context hold a reference, and so does each job: a context outlives its
  * file until the last job has ended. DESTROY_CTX comes first, when the file gives the context
  * up: the device ends and forgets all that it has of it. With the last reference the driver frees
  * the memory.
@@ -385,7 +385,7 @@ err_free:
 /**
  * nnpu_ctx_create - create a context
  * @ndev: device
- * @opened: the open file; who opened it pays
+ * @opened: the open file; the user who opened it pays
  * @tally: counters of the file
  * @attrs: attributes
  *

@@ -43,7 +43,7 @@ struct nnpu_ctx_args {
  * @users: the file's table and each call that uses it; the last one closes it
  * @ndev: device; a reference of its drm_device is held
  * @id: hardware number
- * @hold: who holds it in nnpu_device.quota; fences of jobs that ended before their in-fences hold
+ * @hold: its holder in nnpu_device.quota; fences of jobs that ended before their in-fences hold
  *	it, too
  * @group: with which contexts it shares device memory and time: those of its user; 0: none
  * @attrs: attributes

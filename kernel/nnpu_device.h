@@ -183,7 +183,7 @@ struct nnpu_stats {
  * @bus_data: its own
  * @users: sections of nnpu_device_enter()
  * @regs: registers, valid until unplug
- * @counter_lock: who reads the LO register of a counter, and the HI that it latches
+ * @counter_lock: held to read the LO register of a counter, and the HI that it latches
  * @dma_stopped: @bus keeps the device from accessing memory
  * @doorbells: doorbell pages, valid until unplug
  * @doorbells_size: bytes at @doorbells

@@ -145,7 +145,7 @@ static bool nnpu_file_drop_context(struct drm_file *file, u32 id)
 		return false;
 	if (id)
 		nnpu_table_free(&priv->contexts, id);
-	/* Wake those who wait: SUBMIT for room, QUEUE_WAIT for completions. */
+	/* Wake calls that wait: SUBMIT for room, QUEUE_WAIT for completions. */
 	WRITE_ONCE(ctx->hidden, true);
 	wake_up_all(&ctx->job_wait);
 	nnpu_ctx_end(ctx);

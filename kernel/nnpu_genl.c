@@ -311,7 +311,7 @@ static int nnpu_netlink_dump_some_queues(const struct nnpu_netlink_dump *dump,
 	return ret;
 }
 
-/* A device reset waits for the lock: whoever may see few of many drops it now and then. */
+/* A device reset waits for the lock: a dump that may show few of many drops it now and then. */
 static int nnpu_netlink_dump_queues(const struct nnpu_netlink_dump *dump,
 				    struct nnpu_device *ndev, unsigned long *item)
 {

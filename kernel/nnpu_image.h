@@ -17,7 +17,7 @@ struct drm_gem_shmem_object;
  * @pages: its memory if that is contiguous, @room bytes; NULL: @shmem has it
  * @dma: @pages for the device; DMA_MAPPING_ERROR: not mapped
  * @room: bytes, whole pages
- * @dir: who writes; DMA_BIDIRECTIONAL: the device, which reads it later
+ * @dir: which side writes; DMA_BIDIRECTIONAL: the device, which reads it later
  * @shmem: its memory, else
  * @map: kernel mapping
  * @pt: page table for the device

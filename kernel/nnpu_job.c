@@ -29,8 +29,8 @@
  * the module until then. module_put() is the last act of its release, which returns to text
  * of the module: nnpu_drv_exit() waits for that.
  *
- * Each fence has a dma-fence context of its own. Fences of one context signal in order, and who
- * holds several keeps the last one only. Jobs do not end in order: one ends at once because of
+ * Each fence has a dma-fence context of its own. Fences of one context signal in order, and a
+ * holder of several keeps the last one only. Jobs do not end in order: one ends at once because of
  * the error of an in-fence or because it is aborted, while the one before it still runs.
  */
 

@@ -89,8 +89,8 @@ static bool nnpu_netlink_asker_may(const struct nnpu_netlink_reader *to,
  * @to: reader
  * @ndev: device
  *
- * Its load tells much about the work of others. Whoever may open the node can measure it anyway.
- * Not the right to open it is looked at but an open file: only the VFS can judge that right.
+ * Its load tells much about the work of others. A process that may open the node can measure it
+ * anyway. An open file is looked at, not the right to open one: only the VFS can judge that right.
  *
  * Return: true if so.
  */

@@ -12,7 +12,7 @@
  * struct nnpu_quota - how the users of a machine share a number of objects
  * @ref: the device and each struct nnpu_quota_hold hold a reference
  * @lock: protects the fields below and struct nnpu_quota_user; taken in interrupts
- * @users: those who hold an object
+ * @users: users that hold an object
  * @total: number of objects
  * @used: objects that are held
  *

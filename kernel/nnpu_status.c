@@ -13,9 +13,9 @@
  * DOC: Status to errno
  *
  * When the device has ended a job, the fence of the job has the ``job`` errno. When the
- * device has refused a program, PROGRAM_LOAD returns the ``load`` errno. -ETIME is a limit of time
- * that the job had: who waits for its fence can tell that from a fault. -EINVAL is an error
- * that the caller could have avoided, -ENOMEM a lack of device memory, -EIO a fault of
+ * device has refused a program, PROGRAM_LOAD returns the ``load`` errno. -ETIME is a limit of
+ * time that the job had: a process that waits for its fence can tell that from a fault. -EINVAL is
+ * an error that the caller could have avoided, -ENOMEM a lack of device memory, -EIO a fault of
  * device or driver. A status that is not in the table gives -EIO and leads to a reset of the
  * queue.
  */

@@ -62,7 +62,7 @@ static void cids_test_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_cids_init(&cids, NNPU_CIDS_MAX + 1), -EINVAL);
 }
 
-/* Who has used up his range takes no id of another one's. */
+/* A context that has used up its range takes no id of another one's. */
 static void cids_test_range(struct kunit *test)
 {
 	struct nnpu_cids *cids = cids_test_new(test, SIZE);
@@ -134,7 +134,7 @@ static void cids_test_pin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_cids_index(cids, next), nnpu_cids_index(cids, cid));
 }
 
-/* Two who abort pin the same id, or two: each id is free when nobody pins it any more. */
+/* Two aborts pin the same id, or two: each id is free when nobody pins it any more. */
 static void cids_test_pins(struct kunit *test)
 {
 	struct nnpu_cids *cids = cids_test_new(test, 3);

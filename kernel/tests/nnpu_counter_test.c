@@ -31,7 +31,7 @@ static u32 counter_device_read(void *data, u32 reg)
 	u32 value;
 
 	value = reg == REG_LO ? counter_latch(device) : device->latched;
-	/* Somebody else looks at the counter, as soon as he may. */
+	/* Another thread looks at the counter, as soon as it may. */
 	if (device->others && mutex_trylock(&device->lock)) {
 		counter_latch(device);
 		mutex_unlock(&device->lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shares of users: nobody takes the last object from who has none. */
+/* Shares of users: no user takes the last object from one that has none. */
 #include <kunit/test.h>
 
 #include <linux/err.h>

@@ -128,7 +128,7 @@ static void release_test_fair(struct kunit *test)
 	nnpu_release_fini(r);
 }
 
-/* Who waits for what is being released waits for nothing that comes later. */
+/* A wait for what is being released is no wait for what comes later. */
 static void release_test_later(struct kunit *test)
 {
 	struct release_test_item before = { .item.fn = release_test_fn };

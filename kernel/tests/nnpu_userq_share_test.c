@@ -28,7 +28,7 @@ static int share_test_choose(const struct share_test *t, const void *user)
 	return nnpu_userq_share_choose(t->shares, t->num, TOTAL, user);
 }
 
-/* @user gets hardware queues for endless jobs until he has to wait; how many. */
+/* @user gets hardware queues for endless jobs until it has to wait; how many. */
 static unsigned int share_test_take_all(struct share_test *t, const void *user)
 {
 	unsigned int n = 0;
@@ -67,7 +67,7 @@ static void share_test_idle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 8, share_test_choose(&t, &bob));
 }
 
-/* Who has most at work gives, and not before the quantum is over. */
+/* The user that has most at work gives, and not before the quantum is over. */
 static void share_test_largest(struct kunit *test)
 {
 	struct share_test t = { };

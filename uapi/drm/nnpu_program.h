@@ -412,7 +412,7 @@ struct nnpu_hint {
  *
  * The device computes the tag of its own copy of the values and refuses the program if it differs.
  * So the values may come from memory that others can write, if the rest of the image does not.
- * Who knows the key can forge values: whoever can write them must not see it.
+ * A process that knows the key can forge values: one that can write them must not see it.
  */
 struct nnpu_seal {
 	__le32 kind;
