@@ -281,6 +281,51 @@ static bool job_is_paced(uint64_t compute_ns, uint64_t run_ns)
 	return false;
 }
 
+/*
+ * Two jobs of the program, whose queue is reset when the first one has run for so long. After the
+ * command nothing of the queue runs, and the first completion is that of a new entry.
+ */
+static bool try_reset(uint64_t run_ns)
+{
+	struct nnpu_sqe nop = { .opcode = NNPU_IO_NOP };
+	struct nnpu_sqe_execute sqe;
+	unsigned int ended = 0;
+	struct nnpu_cqe cqe;
+	struct pace pace;
+	bool good;
+
+	job_sqe(&j, PROGRAM, &sqe);
+	pace_watch_begin();
+	rig_push(&rig, j.q, (struct nnpu_sqe *)&sqe);
+	rig_push(&rig, j.q, (struct nnpu_sqe *)&sqe);
+	rig_kick(&rig, j.q);
+	while (ended < 2 && pace_watch_ran() <= run_ns) {
+		if (!wait_ended(j.q, &cqe))
+			continue;
+		rig_pop(&rig, j.q);
+		ended++;
+	}
+	/* Small calls have ended. */
+	pace_watch_abort();
+	good = !rig_queue_cmd(&rig, NNPU_ADMIN_RESET_QUEUE, QID, 0) &&
+	       !rig_read(&rig, NNPU_EREG_BASE + NNPU_EREG_CURRENT);
+	pace = pace_watch_end();
+	rig_queue_rewind(j.q);
+	good &= !rig_run(&rig, j.q, &nop, NULL);
+	if (!good)
+		tap_note("something of the queue ran after its reset");
+	note_worst(&pace);
+	return judge("reset", &pace, NNPU_STATUS_SUCCESS) && good;
+}
+
+static bool reset_is_paced(uint64_t run_ns)
+{
+	for (unsigned int i = 0; i < PACE_TRIES; i++)
+		if (try_reset(run_ns))
+			return true;
+	return false;
+}
+
 /* LOAD_PROGRAM, aborted when it has run for so long. *@took: how long it ran. */
 static bool try_load(const struct image *im, uint64_t run_ns, uint64_t *took)
 {
@@ -376,8 +421,8 @@ static void watch_loader(void)
 static void expect_paced_job(int status, const char *what)
 {
 	memset(&worst, 0, sizeof(worst));
-	ok(!status && job_is_paced(RUN_NS, UINT64_MAX) && job_is_paced(UINT64_MAX, RUN_NS / 8), "%s",
-	   what);
+	ok(!status && job_is_paced(RUN_NS, UINT64_MAX) && job_is_paced(UINT64_MAX, RUN_NS / 8) &&
+	   reset_is_paced(RUN_NS / 8), "%s", what);
 	note_figures("at most", &worst);
 	rig_unload(&rig, 1, PROGRAM);
 }
