@@ -98,7 +98,7 @@ static int run_in_flood(int slow_fd, struct nnpu_job *slow, int fd, struct nnpu_
 		all += count;
 	while (!ret && ended_jobs(slow_fd) < all)
 		usleep(1000);
-	return ret;
+	return ret ? ret : nnpu_job_wait(slow_fd, slow, WAIT_MS);
 }
 
 /*
