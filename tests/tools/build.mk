@@ -16,9 +16,14 @@ $(NNCTL_SCRIPT): | $(if $(filter vm-tests,$(MAKECMDGOALS)),$(BUILD)/selftests/nn
 VM_TESTS += $(NNCTL_SCRIPT)
 VM_LONG_TESTS += $(BUILD)/tests/tools_nnbench.sh
 
+$(BUILD)/obj/tests/tools/%.o: DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests
+$(BUILD)/tests/tools_file_test: DIR_LDFLAGS = -Wl,--wrap=ppoll
+$(BUILD)/tests/tools_file_test: $(BUILD)/obj/tests/tools/tools_file_test.o $(TOOLS_COMMON) FORCE
+	$(call link,$^ -lm)
+HOST_TESTS += $(BUILD)/tests/tools_file_test
+
 # They have the parts of nnctl that need neither libnl nor a driver.
 ifneq ($(NNCTL_NL_LIBS),)
-$(BUILD)/obj/tests/tools/%.o: DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests
 $(BUILD)/tests/nnctl_wait_test: DIR_LDFLAGS = -Wl,--wrap=ppoll
 $(BUILD)/tests/nnctl_wait_test: $(BUILD)/obj/tests/tools/nnctl_wait_test.o \
 		$(BUILD)/obj/$(NNCTL_DIR)/nnctl_wait.o FORCE

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +19,44 @@
 
 #define BUFFER_SIZE	65536
 
+/*
+ * Wait until a read gives something, or *@stop is set. A signal that came after the last look at it
+ * ends the wait, too: that is why the signals are blocked but for the wait. 0, or -1 with errno.
+ */
+static int wait_readable(int fd, const volatile sig_atomic_t *stop)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	sigset_t signals, before;
+	int ret, error;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &signals, &before);
+	do {
+		errno = EINTR;
+		ret = *stop ? -1 : ppoll(&p, 1, NULL, &before);
+	} while (ret < 0 && errno == EINTR && !*stop);
+	error = errno;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return ret < 0 ? -1 : 0;
+}
+
 int64_t read_full(int fd, void *data, size_t size, const volatile sig_atomic_t *stop)
 {
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t n = read(fd, (uint8_t *)data + done, size - done);
+		ssize_t n;
 
+		if (stop && wait_readable(fd, stop))
+			return -1;
+		n = read(fd, (uint8_t *)data + done, size - done);
 		if (n == 0)
 			break;
 		if (n < 0) {
-			if (errno == EINTR && !(stop && *stop))
+			if (errno == EINTR)
 				continue;
 			return -1;
 		}
