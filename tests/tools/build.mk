@@ -26,7 +26,7 @@ HOST_TESTS += $(BUILD)/tests/tools_file_test
 ifneq ($(NNCTL_NL_LIBS),)
 $(BUILD)/tests/nnctl_wait_test: DIR_LDFLAGS = -Wl,--wrap=ppoll
 $(BUILD)/tests/nnctl_wait_test: $(BUILD)/obj/tests/tools/nnctl_wait_test.o \
-		$(BUILD)/obj/$(NNCTL_DIR)/nnctl_wait.o FORCE
+		$(BUILD)/obj/$(NNCTL_DIR)/nnctl_wait.o $(TOOLS_COMMON) FORCE
 	$(call link,$^ -lm)
 $(BUILD)/tests/nnctl_doctor_test: $(BUILD)/obj/tests/tools/nnctl_doctor_test.o \
 		$(patsubst %,$(BUILD)/obj/$(NNCTL_DIR)/nnctl_%.o,doctor record fields) $(TOOLS_COMMON) FORCE

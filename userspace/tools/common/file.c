@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +14,19 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "stop_poll.h"
 
 #define BUFFER_SIZE	65536
 
-/*
- * Wait until a read gives something, or *@stop is set. A signal that came after the last look at it
- * ends the wait, too: that is why the signals are blocked but for the wait. 0, or -1 with errno.
- */
+/* Wait until a read gives something, or *@stop is set: 0, or -1 with errno. */
 static int wait_readable(int fd, const volatile sig_atomic_t *stop)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	sigset_t signals, before;
-	int ret, error;
+	int ret;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &signals, &before);
 	do {
-		errno = EINTR;
-		ret = *stop ? -1 : ppoll(&p, 1, NULL, &before);
+		ret = poll_unless_stopped(&p, 1, NULL, stop);
 	} while (ret < 0 && errno == EINTR && !*stop);
-	error = errno;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
 	return ret < 0 ? -1 : 0;
 }
 

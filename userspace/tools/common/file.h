@@ -14,7 +14,7 @@
 
 /*
  * Read from a descriptor until @size bytes are there or the end is reached. Ends with EINTR when a
- * handler of SIGINT or SIGTERM has set *@stop, however shortly before; goes on after other signals.
+ * handler has set *@stop, however shortly before; goes on after other signals.
  * Returns the number of bytes, or -1 with errno set.
  */
 int64_t read_full(int fd, void *data, size_t size, const volatile sig_atomic_t *stop);

@@ -3,15 +3,14 @@
  * What ends a command early: a signal, or an output that nobody reads.
  */
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <time.h>
 
+#include "../common/stop_poll.h"
 #include "nnctl.h"
 
 static volatile sig_atomic_t stopped;
 static bool no_reader;
-static sigset_t signals;
 
 static void on_signal(int number)
 {
@@ -26,14 +25,12 @@ void nnctl_catch_signals(void)
 	struct sigaction action = { .sa_handler = on_signal }, before;
 	unsigned int i;
 
-	sigemptyset(&signals);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		/* A shell ignores SIGINT for jobs in the background, nohup SIGHUP. */
 		if (numbers[i] != SIGTERM && (sigaction(numbers[i], NULL, &before) ||
 					      before.sa_handler == SIG_IGN))
 			continue;
 		sigaction(numbers[i], &action, NULL);
-		sigaddset(&signals, numbers[i]);
 	}
 }
 
@@ -58,15 +55,8 @@ bool nnctl_wait(int fd, FILE *out, double seconds)
 		.tv_sec = (time_t)seconds,
 		.tv_nsec = (long)((seconds - floor(seconds)) * 1e9),
 	};
-	sigset_t before;
-	int ret = 0;
 
-	/* A signal that comes after the look at @stopped is pending, and ends ppoll(). */
-	sigprocmask(SIG_BLOCK, &signals, &before);
-	if (!nnctl_stopped())
-		ret = ppoll(pfds, 2, &ts, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (ret <= 0)
+	if (nnctl_stopped() || poll_unless_stopped(pfds, 2, &ts, &stopped) <= 0)
 		return false;
 	if (pfds[1].revents) {
 		/* As a write would; it ends the program unless SIGPIPE is ignored. */
