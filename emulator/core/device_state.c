@@ -105,10 +105,8 @@ bool nnpu_device_may_access(const struct nnpu_device *dev)
 void dev_yield(struct nnpu_device *dev, struct irqs *irqs)
 {
 	pthread_mutex_unlock(&dev->lock);
-	if (irqs) {
+	if (irqs)
 		irqs_raise(dev, irqs);
-		*irqs = (struct irqs) { 0 };
-	}
 	/* A lock that is free for an instant is taken again before a waiter wakes up. */
 	sched_yield();
 	pthread_mutex_lock(&dev->lock);

@@ -255,7 +255,6 @@ static void entry_serve(struct nnpu_engine *e, struct nnpu_queue *q, struct entr
 	entry_start(e, q, en, irqs);
 	pthread_mutex_unlock(&dev->lock);
 	irqs_raise(dev, irqs);
-	*irqs = (struct irqs) { 0 };
 
 	entry_run(e, q, en);
 

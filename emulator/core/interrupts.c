@@ -87,7 +87,7 @@ void irq_line_update(struct nnpu_device *dev, uint32_t set, uint32_t clear,
 	pthread_mutex_unlock(&dev->irq_lock);
 }
 
-void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs)
+void irqs_raise(struct nnpu_device *dev, struct irqs *irqs)
 {
 	unsigned int i;
 
@@ -99,6 +99,7 @@ void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs)
 		else
 			dev->ops->raise_irq(dev->bus, irqs->vectors[i]);
 	}
+	*irqs = (struct irqs) { 0 };
 }
 
 void irqs_raise_locked(struct nnpu_device *dev, struct irqs *irqs)
@@ -107,6 +108,5 @@ void irqs_raise_locked(struct nnpu_device *dev, struct irqs *irqs)
 		return;
 	pthread_mutex_unlock(&dev->lock);
 	irqs_raise(dev, irqs);
-	*irqs = (struct irqs) { 0 };
 	pthread_mutex_lock(&dev->lock);
 }

@@ -44,8 +44,8 @@ void irqs_ask(struct nnpu_device *dev, unsigned int vector, struct irqs *irqs);
 /* None waits any more. dev->lock held. */
 void irqs_forget(struct nnpu_device *dev);
 
-/* dev->lock must not be held. */
-void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs);
+/* Nothing is left to raise afterwards. dev->lock must not be held. */
+void irqs_raise(struct nnpu_device *dev, struct irqs *irqs);
 
 /* The same with dev->lock held. It is dropped if there is something to raise. */
 void irqs_raise_locked(struct nnpu_device *dev, struct irqs *irqs);
