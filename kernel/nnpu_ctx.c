@@ -385,7 +385,7 @@ err_free:
 /**
  * nnpu_ctx_create - create a context
  * @ndev: device
- * @opened: the open file; the user who opened it pays
+ * @opened: the open file; its user pays
  * @tally: counters of the file
  * @attrs: attributes
  *

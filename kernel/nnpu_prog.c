@@ -124,10 +124,9 @@ static size_t nnpu_prog_reports_size(const struct drm_nnpu_program_load *args)
 	return (size_t)args->num_reports * sizeof(struct nnpu_command_report);
 }
 
-/* @reports: for the device to write to, mapped. *@written: it has. */
+/* @reports: for the device to write to, mapped. */
 static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
-			   const struct nnpu_image *image, const struct nnpu_image *reports,
-			   bool *written)
+			   const struct nnpu_image *image, const struct nnpu_image *reports)
 {
 	struct nnpu_sqe_load_program sqe = {
 		.opcode = NNPU_ADMIN_LOAD_PROGRAM,
@@ -143,10 +142,7 @@ static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *a
 	if (ret)
 		return ret;
 	nnpu_prog_set_verdict(args, &result);
-	ret = nnpu_status_load_errno(result.status);
-	/* In other cases the device has not judged each command: there are no reports. */
-	*written = !ret || result.status == NNPU_STATUS_PROGRAM_COMMAND;
-	return ret;
+	return nnpu_status_load_errno(result.status);
 }
 
 static int nnpu_prog_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
@@ -205,7 +201,7 @@ err_free:
 /* Give the image to the device, and to check it @reports, else NULL, to write to. */
 static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
 			 struct nnpu_image *image, const struct nnpu_program_header *h,
-			 struct nnpu_image *reports, bool *written)
+			 struct nnpu_image *reports)
 {
 	struct nnpu_device *ndev = ctx->ndev;
 	int ret = -ENODEV, idx;
@@ -217,7 +213,7 @@ static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *arg
 	if (!ret && reports)
 		ret = nnpu_image_map(reports, ndev->drm.dev, nnpu_prog_reports_size(args));
 	if (!ret && reports)
-		ret = nnpu_prog_check(ctx, args, image, reports, written);
+		ret = nnpu_prog_check(ctx, args, image, reports);
 	else if (!ret)
 		ret = nnpu_prog_load(ctx, args, image, h);
 	if (reports)
@@ -233,7 +229,6 @@ static int nnpu_prog_run_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_loa
 {
 	size_t size = nnpu_prog_reports_size(args);
 	struct nnpu_image reports;
-	bool written = false;
 	int ret, err = 0;
 
 	if (args->num_reports != le32_to_cpu(h->num_commands))
@@ -241,8 +236,9 @@ static int nnpu_prog_run_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_loa
 	ret = nnpu_image_alloc(&reports, &ctx->ndev->drm, size, DMA_FROM_DEVICE);
 	if (ret)
 		return ret;
-	ret = nnpu_prog_run(ctx, args, image, h, &reports, &written);
-	if (written)
+	ret = nnpu_prog_run(ctx, args, image, h, &reports);
+	/* In other cases the device has not judged each command: there are no reports. */
+	if (!ret || args->status == NNPU_STATUS_PROGRAM_COMMAND)
 		err = nnpu_image_copy_out(&reports, args->report, size);
 	nnpu_image_fini(&reports);
 	return err ?: ret;
@@ -294,7 +290,7 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	} else if (args->flags & DRM_NNPU_PROGRAM_CHECK) {
 		ret = nnpu_prog_run_check(ctx, args, &image, &header);
 	} else {
-		ret = nnpu_prog_run(ctx, args, &image, &header, NULL, NULL);
+		ret = nnpu_prog_run(ctx, args, &image, &header, NULL);
 	}
 	nnpu_image_fini(&image);
 out_put:
