@@ -71,4 +71,6 @@ $(BUILD)/tests/emu_load_test: DIR_LDFLAGS = -Wl,--wrap=calloc
 $(BUILD)/tests/emu_save_test $(EMU_LARGE_PAGES_TEST): DIR_LDFLAGS += -Wl,--wrap=dlopen
 
 # They look between the device and the bus.
-$(addprefix $(BUILD)/tests/,emu_pause_test emu_queue_end_test emu_queue_test emu_registers_test): DIR_LDFLAGS = -Wl,--wrap=nnpu_device_create
+EMU_BUS_TESTS := $(addprefix $(BUILD)/tests/,emu_pause_test emu_queue_end_test emu_queue_test emu_registers_test)
+$(EMU_BUS_TESTS): DIR_LDFLAGS = -Wl,--wrap=nnpu_device_create
+$(EMU_BUS_TESTS) $(BUILD)/tests/emu_bound_test: $(BUILD)/obj/$(EMU_TEST_DIR)/watched_bus.o

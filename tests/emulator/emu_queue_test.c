@@ -6,7 +6,7 @@
 
 #include "rig.h"
 #include "tap.h"
-#include "watched_calls.h"
+#include "watched_bus.h"
 
 static uint32_t state(struct rig *r, unsigned int qid, unsigned int reg)
 {
@@ -189,7 +189,6 @@ static void test_arm(struct rig *r)
 }
 
 /* Between device and bus: a clock that stands still where a test says so, and alarms. */
-static const struct nnpu_bus_ops *bus_ops;
 static atomic_bool has_alarms;
 static _Atomic uint64_t clock_ns;	/* 0: that of the bus */
 static _Atomic uint64_t alarm_ns;
@@ -209,17 +208,10 @@ static void set_alarm(void *bus, uint64_t ns)
 	atomic_fetch_add(&alarms, 1);
 }
 
-struct nnpu_device *__wrap_nnpu_device_create(const struct nnpu_device_props *props,
-					      const struct nnpu_bus_ops *ops, void *bus,
-					      char *error, size_t size)
+void watch_bus(struct nnpu_bus_ops *ops)
 {
-	static struct nnpu_bus_ops watched;
-
-	bus_ops = ops;
-	watched = *ops;
-	watched.now_ns = now_ns;
-	watched.set_alarm = atomic_load(&has_alarms) ? set_alarm : NULL;
-	return __real_nnpu_device_create(props, &watched, bus, error, size);
+	ops->now_ns = now_ns;
+	ops->set_alarm = atomic_load(&has_alarms) ? set_alarm : NULL;
 }
 
 /* CQ_ARM behind the tail: the interrupt is due. */
