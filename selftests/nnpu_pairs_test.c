@@ -500,10 +500,7 @@ static void round_run(const struct call *a, const struct call *b, unsigned int s
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return nnpu_now_ns() / 1000000;
 }
 
 /* True: the process has ended; how is in @status. */

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -573,14 +572,6 @@ static long sleeps_of(pid_t tid)
 	return sleeps;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
-}
-
 static long my_sleeps(void)
 {
 	struct rusage usage;
@@ -590,7 +581,7 @@ static long my_sleeps(void)
 
 /* How often the fault sleeps while the test looks; it sleeps for 100 ms at a time. */
 #define FAULT_SLEEPS	60
-#define LONG_MS		50
+#define LONG_NS		UINT64_C(50000000)
 
 /*
  * Change the address space until the thread has slept FAULT_SLEEPS times. How many calls slept for
@@ -603,15 +594,16 @@ static unsigned int long_waits(pid_t tid)
 
 	/* A thread that has ended is no reason to go on. */
 	for (i = 0; sleeps >= 0 && sleeps < first + FAULT_SLEEPS; i++) {
-		uint64_t begin = now_ms();
+		uint64_t begin = nnpu_now_ns();
 		long before = my_sleeps();
 		void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		bool is_long = nnpu_now_ns() - begin >= LONG_NS;
 
-		if (my_sleeps() != before && now_ms() - begin >= LONG_MS)
+		if (is_long && my_sleeps() != before)
 			found++;
 		if (page != MAP_FAILED)
 			munmap(page, 4096);
-		if (i % 16 == 0 || now_ms() - begin >= LONG_MS)
+		if (is_long || i % 16 == 0)
 			sleeps = sleeps_of(tid);
 	}
 	return found;

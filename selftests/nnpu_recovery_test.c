@@ -428,36 +428,46 @@ static int load_with(int fd, unsigned int kind, unsigned int count)
  */
 #define SLOW_TRIES	4
 
-/* Load slowly in a file of its own: 0, or an errno. */
-static int load_slowly(void)
+/* What @slowly does in a file of its own with short timeouts. 0, or an errno of the last try. */
+static int one_good_try(int (*slowly)(int fd))
 {
-	int fd = nnpu_open(), ret = fd < 0 ? fd : use_context(fd);
+	int ret = -EIO, fd;
+	unsigned int i;
+
+	for (i = 0; i < SLOW_TRIES && ret && ret != -EOPNOTSUPP; i++) {
+		fd = nnpu_open();
+		if (fd < 0)
+			return fd;
+		ret = slowly(fd);
+		if (!ret && context_lost(fd))
+			ret = -ENODEV;
+		close(fd);
+	}
+	return ret;
+}
+
+static int load_slowly(int fd)
+{
+	int ret = use_context(fd);
 
 	nnpu_set_timeouts(500, 500);
 	if (!ret)
 		ret = load_with(fd, NNPU_INJECT_LOAD_SLOW, 1);
 	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
-	if (!ret && context_lost(fd))
-		ret = -ENODEV;
-	if (fd >= 0)
-		close(fd);
 	return ret;
 }
 
 /* A load may take longer than any timeout, as long as it makes progress. */
 TEST(load_slow)
 {
-	int fd = nnpu_open(), ret = -EIO;
-	unsigned int i;
+	int fd = nnpu_open(), ret;
 
 	if (fd < 0)
 		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
 	close(fd);
-	for (i = 0; i < SLOW_TRIES && ret; i++) {
-		ret = load_slowly();
-		if (ret == -EOPNOTSUPP)
-			NNPU_SKIP(return, "device without fault injection");
-	}
+	ret = one_good_try(load_slowly);
+	if (ret == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
 	EXPECT_EQ(0, ret);
 }
 
@@ -524,39 +534,30 @@ static int save_with(int fd, uint32_t program, unsigned int kind, unsigned int c
 	return ret ? ret : nnpu_ioctl(fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save);
 }
 
-/* Save slowly in a file of its own: 0, or an errno. */
-static int save_slowly(void)
+static int save_slowly(int fd)
 {
-	int fd = nnpu_open(), ret;
 	struct nnpu_job job;
+	int ret = nnpu_job_init(fd, &job, 16);
 
-	ret = fd < 0 ? fd : nnpu_job_init(fd, &job, 16);
 	nnpu_set_timeouts(500, 500);
 	if (!ret)
 		ret = save_with(fd, job.program, NNPU_INJECT_LOAD_SLOW, 1);
 	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
-	if (!ret && context_lost(fd))
-		ret = -ENODEV;
-	if (fd >= 0)
-		close(fd);
 	return ret;
 }
 
 /* A save that is slow is waited for; one that hangs is aborted, and costs nobody anything else. */
 TEST(save_stall)
 {
-	int fd = nnpu_open(), other, slow = -EIO, stall;
+	int fd = nnpu_open(), other, slow, stall;
 	struct nnpu_job job, others;
-	unsigned int i;
 
 	if (fd < 0)
 		NNPU_SKIP(return, "no NNPU device");
 	close(fd);
-	for (i = 0; i < SLOW_TRIES && slow; i++) {
-		slow = save_slowly();
-		if (slow == -EOPNOTSUPP)
-			NNPU_SKIP(return, "device without fault injection");
-	}
+	slow = one_good_try(save_slowly);
+	if (slow == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
 	EXPECT_EQ(0, slow);
 	fd = nnpu_open();
 	ASSERT_LE(0, fd);
